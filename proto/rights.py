@@ -1,0 +1,75 @@
+"""Who may send what to whom: the table that the bus enforces.
+
+A role is a connection's name up to the first dot: ``console.4f2a`` has the role ``console``.
+A reply, stream item, end or error is allowed from A to B exactly where B may send A a request.
+Everybody may talk to the bus itself.
+"""
+
+from collections.abc import Mapping
+
+ACTORS = ("inference", "router", "gatekeeper", "vault", "memory", "agenda", "orchestrator")
+"""Processes that do the work and are started by the supervisor."""
+
+TOOL_OWNERS = ("vault", "agenda")
+"""Actors that carry out tools."""
+
+_CONVERSATION = (
+    "orchestrator.submit.1",
+    "orchestrator.cancel.1",
+    "orchestrator.new-session.1",
+    "orchestrator.sessions.1",
+    "subscribe.1",
+)
+_USER_AT_THE_MACHINE: Mapping[str, tuple[str, ...]] = {
+    "orchestrator": (*_CONVERSATION, "orchestrator.context.1"),
+    "gatekeeper": ("gatekeeper.tools.1", "gatekeeper.ledger.1"),
+    "inference": ("inference.describe.1",),
+    "erisd": ("supervisor.status.1", "supervisor.restart.1", "supervisor.shutdown.1"),
+}
+
+RIGHTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    # Sender's role -> receiver's role -> message types.
+    "console": _USER_AT_THE_MACHINE,
+    "cli": _USER_AT_THE_MACHINE,
+    "web": _USER_AT_THE_MACHINE,
+    "api": {"orchestrator": _CONVERSATION, "inference": ("inference.describe.1",)},
+    "discord": {"orchestrator": _CONVERSATION},
+    "orchestrator": {
+        "router": ("router.route.1",),
+        "gatekeeper": ("gatekeeper.offer.1", "gatekeeper.invoke.1", "gatekeeper.ledger.1"),
+        "inference": (
+            "inference.describe.1",
+            "inference.count.1",
+            "inference.tokenize.1",
+            "inference.generate.1",
+        ),
+    },
+    "router": {
+        "gatekeeper": ("gatekeeper.tools.1", "subscribe.1"),
+        "memory": ("memory.embed.1",),
+    },
+    "gatekeeper": dict.fromkeys(TOOL_OWNERS, ("tool.call.1",)),
+    **{owner: {"gatekeeper": ("gatekeeper.register.1",)} for owner in TOOL_OWNERS},
+    "erisd": dict.fromkeys(ACTORS, ("ping.1",)),
+    "bench": {"bench": ("bench.echo.1",)},
+}
+
+LOCAL_ROLES = frozenset(
+    {"erisd", *ACTORS, "bench"},
+)
+"""Roles that exist on the machine of the vault only; never granted to a key of another machine."""
+
+
+def role_of(name: str) -> str:
+    """Return the role of a connection's name."""
+    return name.partition(".")[0]
+
+
+def may_request(sender: str, receiver: str, message_type: str) -> bool:
+    """Whether ``sender`` may send a request (or ping) of this type to ``receiver``."""
+    return message_type in RIGHTS.get(role_of(sender), {}).get(role_of(receiver), ())
+
+
+def may_answer(sender: str, receiver: str) -> bool:
+    """Whether ``sender`` may answer ``receiver``: somebody who could have asked it."""
+    return role_of(sender) in RIGHTS.get(role_of(receiver), {})
