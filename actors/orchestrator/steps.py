@@ -1,0 +1,128 @@
+"""What a turn consists of: the steps that are journalled, in order.
+
+A turn is the list of its steps and nothing else; `actors.orchestrator.machine` decides from that
+list what comes next, so a turn that was interrupted goes on from its last completed step. A step
+is written when it's complete: half an answer is no step.
+"""
+
+from enum import StrEnum
+
+import msgspec
+
+from proto.orchestrator import TurnState
+
+
+class Fault(StrEnum):
+    """Classes of failure that the recovery loop tells apart."""
+
+    TRUNCATED = "truncated"
+    """The answer was cut by the token limit and can't be read."""
+    SCHEMA = "schema"
+    """The answer isn't an envelope."""
+    UNKNOWN_TOOL = "unknown-tool"
+    """The answer calls a tool that wasn't offered."""
+    TOOL_FAILED = "tool-failed"
+    """A tool was called and failed."""
+    EMPTY = "empty"
+    """Neither a message nor a call."""
+    REPEATED = "repeated"
+    """The same call with the same result again."""
+    UNBACKED = "unbacked"
+    """The message claims that something was saved, and nothing was."""
+
+
+class _Step(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
+    """Base of the steps in this module."""
+
+
+class OfferStep(_Step, frozen=True, tag="offered"):
+    """What the model can choose from now on, and what else varies in the prompt.
+
+    The first one of a turn fixes the turn's prompt; a later one only narrows the grammar.
+    """
+
+    tools: tuple[str, ...]
+    grammar: str
+    """GBNF of the envelope for exactly these tools."""
+    text: str = ""
+    """Description of these tools."""
+    memory: str = ""
+    """What was recalled for this turn."""
+    local_time: str = ""
+    """The user's local time with the weekday, as the prompt says it."""
+    final: bool = False
+    """No tool is offered any more: the model has to answer with what is known."""
+    note: str = ""
+    """What is missing, in plain words, such as a router that can't be reached."""
+    route_ms: float = 0
+    offer_ms: float = 0
+
+
+class AnswerStep(_Step, frozen=True, tag="answer"):
+    """A complete answer of the model, as it wrote it, and what it cost (tokens unless said)."""
+
+    round: int
+    """Number of the answer in its turn, from 0."""
+    text: str
+    cut: bool = False
+    """The token limit was reached."""
+    prompt: int = 0
+    cached: int = 0
+    prefilled: int = 0
+    generated: int = 0
+    forced: int = 0
+    prefill_ms: float = 0
+    decode_ms: float = 0
+    segments: dict[str, int] = {}
+    """The prompt by segment."""
+
+
+class CallStep(_Step, frozen=True, tag="call"):
+    """The intent to call a tool; the call itself may or may not have happened yet."""
+
+    call_id: str
+    """Turn, round and position: the same again after a restart, so the gatekeeper runs it once."""
+    tool: str
+    arguments: str
+    """JSON text as the model wrote it."""
+
+
+class ResultStep(_Step, frozen=True, tag="result"):
+    """What came of a call."""
+
+    call_id: str
+    tool: str
+    arguments: str
+    """JSON text as carried out."""
+    ok: bool
+    content: str
+    """What the model is told, already capped."""
+    code: str = ""
+    receipt: str = ""
+    elapsed_ms: int = 0
+    skipped: bool = False
+    """Not carried out, because it had been in this turn already."""
+
+
+class CorrectionStep(_Step, frozen=True, tag="correction"):
+    """One attempt of the recovery loop: what went wrong and what the model is told."""
+
+    fault: Fault
+    text: str
+    """Added to the prompt."""
+    more_room: bool = False
+    """The next answer gets a higher token limit."""
+
+
+class FinishedStep(_Step, frozen=True, tag="finished"):
+    """The end of a turn."""
+
+    state: TurnState
+    message: str
+    """The answer, or why there is none."""
+    error: str = ""
+    """An `ErrorCode` if it failed."""
+    truncated: bool = False
+
+
+Step = OfferStep | AnswerStep | CallStep | ResultStep | CorrectionStep | FinishedStep
