@@ -1,0 +1,1 @@
+"""One package for each process. An actor imports `eris` and `proto`, never another actor."""

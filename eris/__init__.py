@@ -1,0 +1,1 @@
+"""What every process of Eris shares; imports `proto` and nothing of the actors."""

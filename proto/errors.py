@@ -57,6 +57,8 @@ class ErrorCode(StrEnum):
     """A file or database can't be read or written (disk full, read-only, gone)."""
     UNAVAILABLE = "unavailable"
     """A part that isn't there right now, such as the embedder."""
+    NO_ANSWER = "no-answer"
+    """The model gave no usable answer within the attempts of a turn."""
 
 
 class ErrorBody(msgspec.Struct, frozen=True, kw_only=True, tag_field="t", tag="error.1"):

@@ -51,12 +51,11 @@ RIGHTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "gatekeeper": dict.fromkeys(TOOL_OWNERS, ("tool.call.1",)),
     **{owner: {"gatekeeper": ("gatekeeper.register.1",)} for owner in TOOL_OWNERS},
     "erisd": dict.fromkeys(ACTORS, ("ping.1",)),
-    "bench": {"bench": ("bench.echo.1",)},
+    # Programs that measure or test the bus itself, among themselves.
+    "bench": {"bench": ("bench.echo.1", "bench.count.1", "ping.1", "subscribe.1")},
 }
 
-LOCAL_ROLES = frozenset(
-    {"erisd", *ACTORS, "bench"},
-)
+LOCAL_ROLES = frozenset({"erisd", *ACTORS, "bench"})
 """Roles that exist on the machine of the vault only; never granted to a key of another machine."""
 
 

@@ -14,6 +14,8 @@ class Route(_Router, frozen=True, tag="router.route.1"):
     """What the user said."""
     limit: int = 5
     """Most tools to return."""
+    context: str = ""
+    """What the user said in the turn before; lends the name of a note to "what does it say?"."""
 
 
 class Hit(msgspec.Struct, frozen=True, kw_only=True):

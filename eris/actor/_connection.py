@@ -1,0 +1,626 @@
+"""The connection of a process to the bus, and the pump thread that owns its socket."""
+
+import contextlib
+import os
+import secrets
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import msgspec
+import structlog
+import zmq
+from zmq.utils.monitor import parse_monitor_message
+
+from eris.actor._pending import Answer, AnswerLog, PendingRequest
+from eris.actor._request import Request, error_body
+from eris.actor._streams import StreamReader, StreamWriter
+from eris.actor._topic import Topic
+from eris.codec import decode_body, decode_head, encode, schema_digest, tag_of
+from eris.errors import ErisError, InvalidError, NotFoundError, ProtocolError
+from proto.control import Control, Credit, Hello, PeerUp, Ping, Pong, Resume, Subscribe, Welcome
+from proto.envelope import DEFAULT_BUDGET_MS, PROTOCOL_VERSION, Head, Kind
+from proto.errors import ErrorBody, ErrorCode
+from proto.rights import role_of
+
+BUS = "bus"
+
+MAILBOX_LIMIT = 256
+"""Requests that may wait in front of a behaviour; more are refused with ``busy``."""
+
+_RECONNECT_MS = 10
+_LONGEST_RECONNECT_MS = 200
+_LINGER_MS = 300
+_SEND_QUEUE = 4096
+_HELLO_AGAIN_SECONDS = 1.0
+_TICK_SECONDS = 0.25
+_IDLE_TICK_SECONDS = 5.0
+_RECEIVE_AT_ONCE = 64
+
+_PING, _SUBSCRIBE = tag_of(Ping), tag_of(Subscribe)
+
+Deliver = Callable[[Request], None]
+
+
+class Curve(msgspec.Struct, frozen=True):
+    """Keys for a connection to another machine, each 40 characters of Z85."""
+
+    server_public: str
+    public: str
+    secret: str
+
+
+class Connection:
+    """One peer on the bus. Use it as a context manager, or call `start` and `stop`.
+
+    Everything public may be called from any thread; the socket is touched by the pump alone.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        endpoint: str,
+        *,
+        accepts: Any = None,
+        deliver: Deliver | None = None,
+        peer_up: Callable[[str, int], None] | None = None,
+        curve: Curve | None = None,
+        logger: structlog.stdlib.BoundLogger | None = None,
+    ) -> None:
+        """Create a connection that isn't open yet.
+
+        Args:
+            name: The name to serve, such as ``vault`` or ``console.4f2a``.
+            endpoint: ZeroMQ endpoint of the bus.
+            accepts: The message types of requests taken here; None refuses every request.
+            deliver: Takes each request, on the pump thread: must return at once.
+            peer_up: Told of every new incarnation of an actor, on the pump thread.
+            curve: Keys, for a ``tcp://`` endpoint.
+            logger: Where to log.
+        """
+        if role_of(name) == BUS:
+            raise InvalidError(f"{name!r} can't be a peer's name: it's the bus's own.")
+        self.name = name
+        self.incarnation = time.time_ns()
+        self.endpoint = endpoint
+        self.log = logger or structlog.get_logger("eris").bind(process=name)
+        self.welcomed = threading.Event()
+        """Set while the bus has acknowledged this connection."""
+        self.draining = False
+        """When set, every new request is refused with ``draining``."""
+        self.dropped: Counter[str] = Counter()
+        self.handled = 0
+        self.failed = 0
+        self._accepts = accepts
+        self._deliver = deliver
+        self._peer_up = peer_up
+        self._curve = curve
+        self._phases: list[tuple[str, float]] = []
+        self._topics: dict[str, Topic] = {}
+        self._next_id = secrets.randbits(48)
+        self._id_lock = threading.Lock()
+        self._outbox: deque[tuple[bytes, bytes]] = deque()
+        self._calls: deque[Callable[[], None]] = deque()
+        self._pending: dict[int, PendingRequest] = {}
+        self._reading: dict[int, tuple[StreamReader[Any], tuple[bytes, bytes]]] = {}
+        self._writing: dict[tuple[str, int], StreamWriter] = {}
+        self._working: dict[tuple[str, int], Request] = {}
+        self._answers = AnswerLog()
+        self._known: dict[str, int] = {}
+        self._was_welcomed = False
+        self._sleeping = False
+        self._stopping = False
+        self._hello_at = 0.0
+        self._wake_read, self._wake_write = os.pipe()
+        os.set_blocking(self._wake_read, False)
+        os.set_blocking(self._wake_write, False)
+        self._pump = threading.Thread(target=self._run, name=f"pump-{name}", daemon=True)
+
+    def start(self) -> None:
+        """Open the connection; returns at once, `welcomed` says when the bus has answered."""
+        self._pump.start()
+
+    def stop(self, within: float = 2.0) -> None:
+        """Send what is waiting, for at most ``within`` seconds, and close."""
+        self._stopping = True
+        self._wake()
+        if self._pump.is_alive() and threading.current_thread() is not self._pump:
+            self._pump.join(within)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    # Sending, from any thread.
+
+    def new_id(self) -> int:
+        """Return a message id never used before by this incarnation."""
+        with self._id_lock:
+            self._next_id += 1
+            return self._next_id
+
+    def send(
+        self,
+        dst: str,
+        kind: Kind,
+        body: msgspec.Struct | bytes,
+        *,
+        tag: str = "",
+        corr: int = 0,
+        seq: int = 0,
+        budget_ms: int = DEFAULT_BUDGET_MS,
+        trace: str = "",
+    ) -> None:
+        """Send a message; see `Outgoing`."""
+        if isinstance(body, bytes):
+            data = body
+        else:
+            data, tag = encode(body), tag_of(body)
+        head = self._head(dst, kind, tag, self.new_id(), corr, budget_ms, trace, seq)
+        self._post((encode(head), data))
+
+    def request(
+        self, dst: str, body: msgspec.Struct, budget_ms: int, trace: str = ""
+    ) -> tuple[int, PendingRequest]:
+        """Send a request and return its id and the place where its answer will arrive."""
+        request_id, frames = self._new_request(dst, body, budget_ms, trace)
+        pending = PendingRequest(dst, frames)
+        self._pending[request_id] = pending
+        self._post(frames)
+        return request_id, pending
+
+    def abandon(self, request_id: int) -> None:
+        """Stop waiting for an answer."""
+        self._pending.pop(request_id, None)
+
+    def open(
+        self,
+        dst: str,
+        body: msgspec.Struct,
+        *,
+        item: Any,
+        result: type[Any] | None,
+        budget_ms: int,
+        trace: str = "",
+    ) -> StreamReader[Any]:
+        """Send a request that is answered by a stream."""
+        request_id, frames = self._new_request(dst, body, budget_ms, trace)
+        reader: StreamReader[Any] = StreamReader(dst, request_id, self, item, result)
+        self._reading[request_id] = (reader, frames)
+        self._post(frames)
+        return reader
+
+    def topic(self, name: str, snapshot: Callable[[], msgspec.Struct]) -> Topic:
+        """Return the topic of that name, made on first use."""
+        topic = self._topics.get(name)
+        if topic is None:
+            topic = self._topics.setdefault(name, Topic(name, snapshot))
+        return topic
+
+    def known(self) -> dict[str, int]:
+        """Name and incarnation of every actor the bus has told us of."""
+        return dict(self._known)
+
+    def push_phase(self, phase: str) -> tuple[str, float]:
+        """From now on pings are answered on behalf of a busy behaviour."""
+        entry = (phase, time.monotonic())
+        self._phases.append(entry)
+        return entry
+
+    def pop_phase(self, entry: tuple[str, float]) -> None:
+        """The behaviour is no longer busy with that."""
+        self._phases.remove(entry)
+
+    def pong(self) -> Pong:
+        """Return the sign of life that a ping is answered with."""
+        phase, since = self._phases[-1] if self._phases else ("", 0.0)
+        state = "draining" if self.draining else "busy" if phase else "ready"
+        return Pong(
+            state=state,
+            phase=phase,
+            busy_ms=int((time.monotonic() - since) * 1000) if phase else 0,
+            mailbox=max(0, self.waiting - 1),  # the ping itself doesn't count
+            streams=sum(writer.open for writer in list(self._writing.values())),
+            handled=self.handled,
+            failed=self.failed,
+            dropped=dict(self.dropped),
+        )
+
+    def remember_stream(self, writer: StreamWriter) -> None:
+        """See `Outgoing`."""
+        self._writing[writer.key] = writer
+        self._wake()
+
+    def forget_request(
+        self, src: str, request_id: int, answer: bytes, tag: str, kind: Kind
+    ) -> None:
+        """See `Outgoing`."""
+        self._working.pop((src, request_id), None)
+        self._answers.keep(src, request_id, Answer(kind, tag, answer, self.name))
+
+    def forget_stream(self, peer: str, request_id: int) -> None:
+        """See `Outgoing`: a reading or a writing stream is over."""
+        self._reading.pop(request_id, None)
+        self._writing.pop((peer, request_id), None)
+        self._working.pop((peer, request_id), None)
+
+    @property
+    def waiting(self) -> int:
+        """Requests delivered and not yet answered, streams not counted."""
+        return max(0, len(self._working) - len(self._writing))
+
+    def _new_request(
+        self, dst: str, body: msgspec.Struct, budget_ms: int, trace: str
+    ) -> tuple[int, tuple[bytes, bytes]]:
+        request_id = self.new_id()
+        kind = Kind.PING if isinstance(body, Ping) else Kind.REQUEST
+        head = self._head(dst, kind, tag_of(body), request_id, 0, budget_ms, trace, 0)
+        return request_id, (encode(head), encode(body))
+
+    def _head(  # noqa: PLR0917 - one argument for each field that varies
+        self,
+        dst: str,
+        kind: Kind,
+        tag: str,
+        message_id: int,
+        corr: int,
+        budget_ms: int,
+        trace: str,
+        seq: int,
+    ) -> Head:
+        return Head(
+            PROTOCOL_VERSION,
+            kind,
+            tag,
+            message_id,
+            corr,
+            self.name,
+            dst,
+            self.incarnation,
+            budget_ms,
+            trace,
+            seq,
+        )
+
+    def _post(self, frames: tuple[bytes, bytes]) -> None:
+        self._outbox.append(frames)
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._sleeping:
+            self._sleeping = False
+            # Full means that the pump is being woken already; closed, that it's gone.
+            with contextlib.suppress(OSError):
+                os.write(self._wake_write, b"\0")
+
+    # The pump thread.
+
+    def _run(self) -> None:
+        context = zmq.Context()
+        socket = context.socket(zmq.DEALER)
+        monitor = socket.get_monitor_socket(zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_DISCONNECTED)
+        try:
+            self._configure(socket)
+            socket.connect(self.endpoint)
+            self._loop(socket, monitor)
+        except Exception:
+            self.log.exception("pump-failed")
+            raise
+        finally:
+            socket.disable_monitor()
+            monitor.close(linger=0)
+            socket.close(linger=_LINGER_MS)
+            context.term()
+            os.close(self._wake_read)
+            os.close(self._wake_write)
+
+    def _configure(self, socket: zmq.Socket[bytes]) -> None:
+        socket.setsockopt(zmq.ROUTING_ID, f"{self.name}/{self.incarnation}".encode())
+        socket.setsockopt(zmq.RECONNECT_IVL, _RECONNECT_MS)
+        socket.setsockopt(zmq.RECONNECT_IVL_MAX, _LONGEST_RECONNECT_MS)
+        socket.setsockopt(zmq.SNDHWM, _SEND_QUEUE)
+        socket.setsockopt(zmq.RCVHWM, _SEND_QUEUE)
+        if self._curve is not None:
+            socket.setsockopt_string(zmq.CURVE_SERVERKEY, self._curve.server_public)
+            socket.setsockopt_string(zmq.CURVE_PUBLICKEY, self._curve.public)
+            socket.setsockopt_string(zmq.CURVE_SECRETKEY, self._curve.secret)
+            socket.setsockopt(zmq.HEARTBEAT_IVL, 2000)
+            socket.setsockopt(zmq.HEARTBEAT_TIMEOUT, 6000)
+
+    def _loop(self, socket: zmq.Socket[bytes], monitor: zmq.Socket[bytes]) -> None:
+        poller = zmq.Poller()
+        poller.register(socket, zmq.POLLIN)
+        poller.register(monitor, zmq.POLLIN)
+        poller.register(self._wake_read, zmq.POLLIN)
+        next_tick = 0.0
+        while True:
+            blocked = not self._flush(socket)
+            now = time.monotonic()
+            if now >= next_tick:
+                next_tick = now + self._tick(now)
+            self._sleeping = True
+            if self._stopping and (not self._outbox or blocked):
+                return
+            if self._outbox and not blocked:
+                self._sleeping = False
+                continue
+            poller.modify(socket, zmq.POLLIN | zmq.POLLOUT if blocked else zmq.POLLIN)
+            events = dict(poller.poll(max(0, int((next_tick - now) * 1000))))
+            self._sleeping = False
+            if self._wake_read in events:
+                self._drain_wake()
+                # A request may have been made that wants a quicker tick.
+                next_tick = min(next_tick, now + _TICK_SECONDS)
+            if monitor in events:
+                self._on_monitor(monitor)
+            if events.get(socket, 0) & zmq.POLLIN:
+                self._receive(socket)
+
+    def _drain_wake(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            os.read(self._wake_read, 4096)
+
+    def _flush(self, socket: zmq.Socket[bytes]) -> bool:
+        """Send what waits; False if the socket can't take more now."""
+        outbox = self._outbox
+        while outbox:
+            try:
+                socket.send_multipart(outbox[0], zmq.NOBLOCK, copy=True)
+            except zmq.Again:
+                return False
+            outbox.popleft()
+        return True
+
+    def _on_monitor(self, monitor: zmq.Socket[bytes]) -> None:
+        while monitor.poll(0):
+            event = parse_monitor_message(monitor.recv_multipart())["event"]
+            if event == zmq.EVENT_HANDSHAKE_SUCCEEDED:
+                self._say_hello()
+            else:
+                self.welcomed.clear()
+
+    def _say_hello(self) -> None:
+        self._hello_at = time.monotonic()
+        self.send(BUS, Kind.CONTROL, Hello(schema=schema_digest(), pid=os.getpid()))
+
+    def _tick(self, now: float) -> float:
+        """Do what is due; return the seconds until it should be done again."""
+        for reader, _ in list(self._reading.values()):
+            reader.tick(now)
+        for writer in list(self._writing.values()):
+            writer.tick(now)
+        if (
+            not self.welcomed.is_set()
+            and self._hello_at
+            and (now - self._hello_at > _HELLO_AGAIN_SECONDS)
+        ):
+            self._say_hello()
+        waits = self._reading or self._writing or not self.welcomed.is_set()
+        return _TICK_SECONDS if waits else _IDLE_TICK_SECONDS
+
+    def _receive(self, socket: zmq.Socket[bytes]) -> None:
+        # A bounded number at once: sending and timers must get their turn under a flood.
+        for _ in range(_RECEIVE_AT_ONCE):
+            try:
+                frames = socket.recv_multipart(zmq.NOBLOCK)
+            except zmq.Again:
+                return
+            try:
+                self._on_frames(frames)
+            except ProtocolError as error:
+                self.dropped["bad-message"] += 1
+                self.log.warning("bad-message", error=error.message)
+
+    def _on_frames(self, frames: list[bytes]) -> None:
+        if len(frames) != 2:  # noqa: PLR2004 - head and body
+            raise ProtocolError(f"A message has {len(frames)} frames instead of 2.")
+        head = decode_head(frames[0])
+        match head.kind:
+            case Kind.REQUEST | Kind.PING:
+                self._on_request(head, frames[1])
+            case Kind.REPLY | Kind.ITEM | Kind.END | Kind.EVENT:
+                self._on_answer(head, frames[1])
+            case Kind.ERROR:
+                self._on_error(head, frames[1])
+            case Kind.CANCEL:
+                self._on_cancel(head)
+            case Kind.CONTROL:
+                self._on_control(head, decode_body(frames[1], Control, head.type))
+            case _:
+                raise ProtocolError(f"{head.src} sent a message of the unknown kind {head.kind}.")
+
+    def _on_request(self, head: Head, data: bytes) -> None:
+        key = (head.src, head.id)
+        if key in self._working:
+            return  # repeated after a restart of the bus: it's being worked on
+        earlier = self._answers.get(head)
+        if earlier is not None:
+            self.send(head.src, earlier.kind, earlier.data, tag=earlier.tag, corr=head.id)
+            return
+        if head.budget_ms <= 0:
+            self.dropped["expired"] += 1
+            return
+        try:
+            request = Request(head, self._decode_request(head, data), self)
+        except ErisError as error:
+            self._refuse(head, error)
+            return
+        self._working[key] = request
+        if isinstance(request.body, Subscribe):
+            self._on_subscribe(request, request.body)
+        elif isinstance(request.body, Ping) and (self._phases or self._deliver is None):
+            request.reply(self.pong())
+        elif self._deliver is not None:
+            self._deliver(request)
+
+    def _decode_request(self, head: Head, data: bytes) -> Any:
+        if head.type == _PING:
+            return decode_body(data, Ping, head.type)
+        if self.draining:
+            raise ErisError(
+                f"{self.name} is shutting down.", code=ErrorCode.DRAINING, retryable=True
+            )
+        if head.type == _SUBSCRIBE:
+            return decode_body(data, Subscribe, head.type)
+        if self._accepts is None:
+            raise ProtocolError(f"{self.name} takes no requests.")
+        if len(self._working) >= MAILBOX_LIMIT:
+            self.dropped["busy"] += 1
+            raise ErisError(
+                f"{self.name} has {MAILBOX_LIMIT} requests waiting already.",
+                hint="Try again in a moment.",
+                code=ErrorCode.BUSY,
+                retryable=True,
+            )
+        return decode_body(data, self._accepts, head.type)
+
+    def _refuse(self, head: Head, error: ErisError) -> None:
+        self.log.info("refused", sender=head.src, type=head.type, error=error.message)
+        self.send(head.src, Kind.ERROR, error_body(error), corr=head.id, trace=head.trace)
+
+    def _on_subscribe(self, request: Request, body: Subscribe) -> None:
+        topic = self._topics.get(body.topic)
+        if topic is None:
+            request.fail(
+                NotFoundError(
+                    f"{self.name} has no topic {body.topic!r}.",
+                    hint="Open the session first.",
+                )
+            )
+            return
+        topic.subscribe(request.stream())
+
+    def _on_answer(self, head: Head, data: bytes) -> None:
+        pending = self._pending.pop(head.corr, None)
+        if pending is not None:
+            pending.arrived.put(Answer(Kind(head.kind), head.type, data, head.src))
+            return
+        reading = self._reading.get(head.corr)
+        if reading is not None and head.kind != Kind.REPLY:
+            reading[0].arrive(head, data)
+
+    def _on_error(self, head: Head, data: bytes) -> None:
+        if head.corr in self._pending:
+            self._on_answer(head, data)
+            return
+        if head.src != BUS:
+            reading = self._reading.get(head.corr)
+            if reading is not None:
+                reading[0].arrive(head, data)
+            return
+        error = decode_body(data, ErrorBody, head.type)
+        self._on_dead_letter(head, error)
+
+    def _on_dead_letter(self, head: Head, error: ErrorBody) -> None:
+        now = time.monotonic()
+        writer = self._writing.get((str(error.details.get("dst", "")), head.corr))
+        if writer is not None:
+            writer.park(now)
+            return
+        reading = self._reading.get(head.corr)
+        if reading is not None:
+            # Credit and cancels that got lost are sent again with the next probe.
+            if error.details.get("kind") == Kind.REQUEST or not error.retryable:
+                reading[0].lose(error)
+            else:
+                reading[0].unreachable(now)
+            return
+        self.dropped["dead-letter"] += 1
+
+    def _on_cancel(self, head: Head) -> None:
+        request = self._working.get((head.src, head.corr))
+        if request is not None:
+            request.cancel()
+
+    def _on_control(self, head: Head, body: Any) -> None:
+        match body:
+            case Welcome(peers=peers):
+                self._on_welcome(peers)
+            case PeerUp(name=name, incarnation=incarnation):
+                self._on_peer(name, incarnation)
+            case Credit(upto=upto):
+                writer = self._writing.get((head.src, head.corr))
+                if writer is not None:
+                    writer.acknowledge(upto)
+            case Resume(start=start):
+                self._on_resume(head, start)
+            case _:
+                raise ProtocolError(f"{head.src} sent {head.type} where only connections talk.")
+
+    def _on_resume(self, head: Head, start: int) -> None:
+        writer = self._writing.get((head.src, head.corr))
+        if writer is not None:
+            writer.resume(start)
+        elif (head.src, head.corr) not in self._working:
+            self.send(
+                head.src,
+                Kind.ERROR,
+                ErrorBody(
+                    code=ErrorCode.STREAM_UNKNOWN,
+                    message=f"{self.name} doesn't know that stream: it was restarted.",
+                    retryable=True,
+                ),
+                corr=head.corr,
+                seq=start,
+            )
+
+    def _on_welcome(self, peers: dict[str, int]) -> None:
+        first, self._was_welcomed = not self._was_welcomed, True
+        self.welcomed.set()
+        for name, incarnation in peers.items():
+            self._on_peer(name, incarnation)
+        if first:
+            return
+        # The bus was restarted, or we were cut off: what was on its way may be lost.
+        for pending in list(self._pending.values()):
+            self._outbox.append(pending.frames)
+        for reader, frames in list(self._reading.values()):
+            if reader.untouched:
+                self._outbox.append(frames)
+            reader.resume()
+        for writer in list(self._writing.values()):
+            writer.resume(0)
+
+    def _on_peer(self, name: str, incarnation: int) -> None:
+        before = self._known.get(name, 0)
+        if name == self.name or incarnation <= before:
+            return
+        self._known[name] = incarnation
+        if before:
+            self._lose_peer(name, incarnation)
+        if self._peer_up is not None:
+            self._peer_up(name, incarnation)
+
+    def _lose_peer(self, name: str, incarnation: int) -> None:
+        error = ErrorBody(
+            code=ErrorCode.PEER_RESTARTED, message=f"{name} was restarted.", retryable=True
+        )
+        for request_id, pending in list(self._pending.items()):
+            if pending.dst == name and self._pending.pop(request_id, None) is not None:
+                pending.arrived.put(Answer(Kind.ERROR, tag_of(error), encode(error), name))
+        for reader, _ in list(self._reading.values()):
+            if reader.dst == name:
+                reader.lose(error)
+        for writer in list(self._writing.values()):
+            if writer.key[0] == name and writer.incarnation < incarnation:
+                writer.give_up()
+        for (asker, _), request in list(self._working.items()):
+            if asker == name and request.head.incarnation < incarnation:
+                request.cancel()
+
+
+def connect(name: str, runtime: Path) -> Connection:
+    """Return a connection for a surface, under ``name`` and a random suffix."""
+    return Connection(f"{name}.{secrets.token_hex(4)}", f"ipc://{runtime}/bus.sock")

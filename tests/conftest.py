@@ -1,0 +1,19 @@
+"""Fixtures for every kind of test."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from tests.support import Processes, processes
+
+
+@pytest.fixture
+def bus(tmp_path: Path) -> Iterator[Processes]:
+    """A vault with a running bus and nothing else."""
+    with processes(tmp_path) as group:
+        group.start("bus")
+        yield group
