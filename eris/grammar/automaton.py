@@ -1,0 +1,296 @@
+"""Deterministic automata over characters, for what trees can't say: intersection, complement.
+
+Used where several conditions on one string meet (pattern and length, two patterns, a key that
+is none of the declared ones). States are numbers; every state of a finished automaton leads to
+an accepting one, so a generator can't walk into a dead end.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from eris.grammar.charset import EVERYTHING, CharSet
+from eris.grammar.pattern import (
+    Anchor,
+    Chars,
+    Concat,
+    Either,
+    Node,
+    PatternNotSupported,
+    Times,
+)
+
+
+class AutomatonTooLarge(PatternNotSupported):
+    """More states than are sensible."""
+
+
+MOST_STATES = 1_500
+_MOST_NFA_STATES = 4_000
+
+Edges = tuple[tuple[CharSet, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Automaton:
+    """A deterministic automaton, without edges into states that can't accept.
+
+    Attributes:
+        edges: For each state, disjoint character sets and where they lead.
+        accepting: The states in which a text may end.
+        start: The first state; an automaton without states matches nothing.
+    """
+
+    edges: tuple[Edges, ...]
+    accepting: frozenset[int]
+    start: int = 0
+
+    def matches(self, text: str) -> bool:
+        """Whether the whole text is accepted."""
+        if not self.edges:
+            return False
+        state = self.start
+        for char in text:
+            step = [to for chars, to in self.edges[state] if ord(char) in chars]
+            if not step:
+                return False
+            state = step[0]
+        return state in self.accepting
+
+
+class _Nfa:
+    def __init__(self) -> None:
+        self.moves: list[list[tuple[CharSet, int]]] = []
+        self.empty: list[list[int]] = []
+
+    def state(self) -> int:
+        if len(self.moves) >= _MOST_NFA_STATES:
+            raise AutomatonTooLarge("a pattern with too many repetitions")
+        self.moves.append([])
+        self.empty.append([])
+        return len(self.moves) - 1
+
+    def add(self, node: Node, start: int) -> int:
+        """Attach a tree behind a state and give the state at its end."""
+        match node:
+            case Chars(chars):
+                end = self.state()
+                self.moves[start].append((chars, end))
+                return end
+            case Concat(parts):
+                for part in parts:
+                    start = self.add(part, start)
+                return start
+            case Either(options):
+                end = self.state()
+                for option in options:
+                    branch = self.state()
+                    self.empty[start].append(branch)
+                    self.empty[self.add(option, branch)].append(end)
+                return end
+            case Times(body, minimum, maximum):
+                for _ in range(minimum):
+                    start = self.add(body, start)
+                return (
+                    self._loop(body, start)
+                    if maximum is None
+                    else (self._optional(body, start, maximum - minimum))
+                )
+            case Anchor():
+                raise PatternNotSupported("an anchor")
+
+    def _loop(self, body: Node, start: int) -> int:
+        loop, end = self.state(), self.state()
+        self.empty[start].append(loop)
+        self.empty[loop].append(end)
+        self.empty[self.add(body, loop)].append(loop)
+        return end
+
+    def _optional(self, body: Node, start: int, times: int) -> int:
+        end = self.state()
+        self.empty[start].append(end)
+        for _ in range(times):
+            start = self.add(body, start)
+            self.empty[start].append(end)
+        return end
+
+    def closure(self, states: Iterable[int]) -> frozenset[int]:
+        found = set(states)
+        todo = list(found)
+        while todo:
+            for following in self.empty[todo.pop()]:
+                if following not in found:
+                    found.add(following)
+                    todo.append(following)
+        return frozenset(found)
+
+
+def _split(moves: list[tuple[CharSet, int]]) -> list[tuple[CharSet, frozenset[int]]]:
+    """Turn overlapping moves into disjoint sets with all their targets."""
+    parts: list[tuple[CharSet, frozenset[int]]] = []
+    for chars, target in moves:
+        rest = chars
+        following: list[tuple[CharSet, frozenset[int]]] = []
+        for known, targets in parts:
+            common = known & rest
+            if common:
+                following.append((common, targets | {target}))
+                rest -= common
+                left = known - common
+                if left:
+                    following.append((left, targets))
+            else:
+                following.append((known, targets))
+        if rest:
+            following.append((rest, frozenset({target})))
+        parts = following
+    merged: dict[frozenset[int], CharSet] = {}
+    for chars, targets in parts:
+        merged[targets] = merged.get(targets, CharSet()) | chars
+    return [(chars, targets) for targets, chars in merged.items()]
+
+
+def from_pattern(node: Node) -> Automaton:
+    """Build the automaton of a tree without anchors.
+
+    Raises:
+        AutomatonTooLarge: It would need too many states.
+    """
+    nfa = _Nfa()
+    first = nfa.state()
+    final = nfa.add(node, first)
+    begin = nfa.closure([first])
+    numbers = {begin: 0}
+    order = [begin]
+    edges: list[Edges] = []
+    for states in order:
+        moves = [move for state in sorted(states) for move in nfa.moves[state]]
+        row: list[tuple[CharSet, int]] = []
+        for chars, targets in _split(moves):
+            following = nfa.closure(targets)
+            if following not in numbers:
+                if len(order) >= MOST_STATES:
+                    raise AutomatonTooLarge("a pattern with too many states")
+                numbers[following] = len(order)
+                order.append(following)
+            row.append((chars, numbers[following]))
+        edges.append(tuple(row))
+    accepting = frozenset(number for states, number in numbers.items() if final in states)
+    return _trim(Automaton(tuple(edges), accepting))
+
+
+def from_words(words: Iterable[str]) -> Automaton:
+    """Build the automaton that accepts exactly these words."""
+    options = tuple(Concat(tuple(Chars(CharSet.chars(c)) for c in word)) for word in words)
+    return from_pattern(Either(options)) if options else Automaton((), frozenset())
+
+
+def from_length(minimum: int, maximum: int | None) -> Automaton:
+    """Build the automaton of all texts with so many characters."""
+    return from_pattern(Times(Chars(EVERYTHING), minimum, maximum))
+
+
+def complement(automaton: Automaton) -> Automaton:
+    """Give the automaton of everything that this one refuses."""
+    sink = len(automaton.edges)
+    edges: list[Edges] = []
+    for row in automaton.edges:
+        rest = EVERYTHING
+        for chars, _ in row:
+            rest -= chars
+        edges.append((*row, (rest, sink)) if rest else row)
+    edges.append(((EVERYTHING, sink),))
+    accepting = frozenset(range(len(edges))) - automaton.accepting
+    return _trim(Automaton(tuple(edges), accepting, automaton.start))
+
+
+def intersect(left: Automaton, right: Automaton) -> Automaton:
+    """Give the automaton of what both accept.
+
+    Raises:
+        AutomatonTooLarge: It would need too many states.
+    """
+    if not left.edges or not right.edges:
+        return Automaton((), frozenset())
+    begin = (left.start, right.start)
+    numbers = {begin: 0}
+    order = [begin]
+    edges: list[Edges] = []
+    for one, other in order:
+        row: list[tuple[CharSet, int]] = []
+        for chars, to_left in left.edges[one]:
+            for others, to_right in right.edges[other]:
+                common = chars & others
+                if not common:
+                    continue
+                pair = (to_left, to_right)
+                if pair not in numbers:
+                    if len(order) >= MOST_STATES:
+                        raise AutomatonTooLarge("conditions with too many states together")
+                    numbers[pair] = len(order)
+                    order.append(pair)
+                row.append((common, numbers[pair]))
+        edges.append(tuple(row))
+    accepting = frozenset(
+        number
+        for (one, other), number in numbers.items()
+        if one in left.accepting and other in right.accepting
+    )
+    return _trim(Automaton(tuple(edges), accepting))
+
+
+def _trim(automaton: Automaton) -> Automaton:
+    """Merge equal states, then drop those from which nothing is accepted."""
+    before: dict[int, set[int]] = {}
+    for state, row in enumerate(automaton.edges):
+        for _, target in row:
+            before.setdefault(target, set()).add(state)
+    alive = set(automaton.accepting)
+    todo = list(alive)
+    while todo:
+        for state in before.get(todo.pop(), ()):
+            if state not in alive:
+                alive.add(state)
+                todo.append(state)
+    if automaton.start not in alive:
+        return Automaton((), frozenset())
+    classes = _equal_states(automaton, alive)
+    numbers: dict[int, int] = {}
+    order = [automaton.start]
+    numbers[classes[automaton.start]] = 0
+    edges: list[Edges] = []
+    for state in order:
+        row_by_target: dict[int, CharSet] = {}
+        for chars, target in automaton.edges[state]:
+            if target not in alive:
+                continue
+            kind = classes[target]
+            if kind not in numbers:
+                numbers[kind] = len(order)
+                order.append(target)
+            number = numbers[kind]
+            row_by_target[number] = row_by_target.get(number, CharSet()) | chars
+        edges.append(tuple((chars, target) for target, chars in row_by_target.items()))
+    accepting = frozenset(
+        number for number, state in enumerate(order) if state in automaton.accepting
+    )
+    return Automaton(tuple(edges), accepting)
+
+
+def _equal_states(automaton: Automaton, alive: set[int]) -> dict[int, int]:
+    """Refine classes of states until those of one class can't be told apart."""
+    classes = {state: int(state in automaton.accepting) for state in alive}
+    count = len(set(classes.values()))
+    while True:
+        signatures: dict[object, int] = {}
+        refined: dict[int, int] = {}
+        for state in sorted(alive):
+            by_class: dict[int, CharSet] = {}
+            for chars, target in automaton.edges[state]:
+                if target in alive:
+                    kind = classes[target]
+                    by_class[kind] = by_class.get(kind, CharSet()) | chars
+            signature = (classes[state], frozenset(by_class.items()))
+            refined[state] = signatures.setdefault(signature, len(signatures))
+        if len(signatures) == count:
+            return refined
+        classes, count = refined, len(signatures)

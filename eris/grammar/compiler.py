@@ -1,0 +1,286 @@
+"""JSON Schema to GBNF: one rule per part of the schema, and a report of what is enforced.
+
+The compiler walks sets of schemas that all have to hold for one value (see `document`). For each
+set it makes one rule; a set that is met again while its rule is being made becomes a reference,
+which is how recursive schemas come out as recursive rules.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from eris.grammar.array_schema import array
+from eris.grammar.constants import constants
+from eris.grammar.containers import any_value, scalars
+from eris.grammar.context import Options
+from eris.grammar.document import Branch, Document, Leaf, Place, TooManyBranches
+from eris.grammar.errors import InvalidGrammar, SchemaTooLarge, UnsatisfiableSchema
+from eris.grammar.expression import Expression, Grammar, Reference, RuleBook, choice
+from eris.grammar.number_schema import number
+from eris.grammar.object_schema import absent_name, object_
+from eris.grammar.printer import print_grammar
+from eris.grammar.report import Report, ReportBuilder
+from eris.grammar.string_schema import string
+from eris.grammar.validation import check, prune
+
+DEFAULT_OPTIONS = Options()
+_DEEPEST = 48
+
+_TYPES = ("object", "array", "string", "number", "integer", "boolean", "null")
+_OF_TYPE = {
+    "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+    "string": ("minLength", "maxLength", "pattern", "format"),
+    "array": (
+        "items", "prefixItems", "additionalItems", "minItems", "maxItems", "uniqueItems",
+        "contains", "minContains", "maxContains", "unevaluatedItems",
+    ),
+    "object": (
+        "properties", "patternProperties", "additionalProperties", "required", "minProperties",
+        "maxProperties", "propertyNames", "unevaluatedProperties",
+    ),
+}  # fmt: skip
+_ANYWHERE = frozenset({
+    "type", "nullable", "enum", "const", "not", "$ref", "$dynamicRef", "$recursiveRef", "allOf",
+    "anyOf", "oneOf", "if", "then", "else", "dependentRequired", "dependentSchemas",
+    "dependencies",
+})  # fmt: skip
+_ANNOTATIONS = frozenset({
+    "$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$comment", "$defs",
+    "definitions", "$vocabulary", "title", "description", "default", "examples", "example",
+    "readOnly", "writeOnly", "deprecated", "contentMediaType", "contentEncoding",
+    "contentSchema", "discriminator", "externalDocs", "xml",
+})  # fmt: skip
+_KNOWN = _ANYWHERE | _ANNOTATIONS | {word for words in _OF_TYPE.values() for word in words}
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A grammar that an engine can load, and what it enforces.
+
+    Attributes:
+        text: The grammar in GBNF.
+        grammar: The same as expressions.
+        report: What is enforced exactly and what has to be checked afterwards.
+        key: Hexadecimal digest; equal inputs and options give equal keys.
+    """
+
+    text: str
+    grammar: Grammar
+    report: Report
+    key: str
+
+
+class SchemaCompiler:
+    """Compiles one schema document into rules of a rule book."""
+
+    def __init__(self, schema: object, rules: RuleBook, options: Options) -> None:
+        self.rules = rules
+        self.options = options
+        self.report = ReportBuilder()
+        self.document = Document(schema, self.report)
+        self._done: dict[tuple[str, ...], Expression | None] = {}
+        self._open: dict[tuple[str, ...], str | None] = {}
+        self._budget = options.rules
+
+    def root(self, *also: Place, hint: str = "value") -> Expression:
+        """Give the expression of the whole schema, together with further conditions.
+
+        Raises:
+            UnsatisfiableSchema: No value fits.
+            SchemaTooLarge: The grammar would be too large.
+            MalformedSchema: A part of it is no schema.
+        """
+        try:
+            found = self.value((self.document.root, *also), hint)
+        except OverflowError as error:
+            raise SchemaTooLarge("#", f"it needs {error}") from error
+        except RecursionError as error:
+            raise SchemaTooLarge("#", "it nests too deeply") from error
+        if found is None:
+            raise UnsatisfiableSchema("#", "no value fits it")
+        return found
+
+    def value(self, places: tuple[Place, ...], hint: str) -> Expression | None:
+        """Give the expression of values that fit all these schemas; None if none does."""
+        unique = tuple(dict.fromkeys(places))
+        key = tuple(place.pointer for place in unique)
+        if key in self._done:
+            return self._done[key]
+        if key in self._open:
+            name = self._open[key] = self._open[key] or self.rules.reserve(hint)
+            return Reference(name)
+        if len(self._open) >= _DEEPEST:
+            for place in unique:
+                self.report.later(place.pointer, "$depth", f"deeper than {_DEEPEST} levels")
+            return any_value(self.rules, self.options.form)
+        self._budget -= 1
+        if self._budget < 0:
+            raise SchemaTooLarge(key[0], f"it has more than {self.options.rules} parts")
+        self._open[key] = None
+        built = self._build(unique, hint)
+        name = self._open.pop(key)
+        if name is not None:
+            # A rule that only names itself matches nothing; pruning takes it out again.
+            built = self.rules.set(name, Reference(name) if built is None else built)
+        elif built is not None:
+            built = self.rules.define(hint, built)
+        self._done[key] = built
+        return built
+
+    def _build(self, places: tuple[Place, ...], hint: str) -> Expression | None:
+        try:
+            branches = self.document.expand(places)
+        except TooManyBranches:
+            branches = self.document.expand(places, choices=False)
+            for branch in branches:
+                for leaf in branch:
+                    for keyword in ("anyOf", "oneOf", "if", "dependentRequired", "dependencies"):
+                        if keyword in leaf.schema:
+                            self.report.later(leaf.pointer, keyword, "too many combinations")
+        return choice(self._branch(branch, hint) for branch in branches)
+
+    def _branch(self, branch: Branch, hint: str) -> Expression | None:
+        if all(leaf.schema.keys() <= _ANNOTATIONS for leaf in branch):
+            return any_value(self.rules, self.options.form)
+        listed = constants(self, branch, hint)
+        if listed is not False:
+            return listed
+        types = self._types(branch)
+        if types is None:
+            return None
+        self._report_unknown(branch)
+        return choice(self._of_type(kind, branch, hint) for kind in _TYPES if kind in types)
+
+    def _of_type(self, kind: str, branch: Branch, hint: str) -> Expression | None:
+        family = "number" if kind == "integer" else kind
+        plain = not any(leaf.schema.keys() & set(_OF_TYPE.get(family, ())) for leaf in branch)
+        if plain and kind in ("string", "number", "boolean", "null"):
+            return scalars(self.rules)[kind]
+        if plain and kind in ("object", "array") and not any("not" in e.schema for e in branch):
+            any_value(self.rules, self.options.form)
+            return Reference(f"any-{kind}")
+        match kind:
+            case "object":
+                return object_(self, branch, hint)
+            case "array":
+                return array(self, branch, hint)
+            case "string":
+                return string(self, branch, hint)
+            case "number":
+                found = number(self, branch, whole=False)
+            case _:
+                found = number(self, branch, whole=True)
+        return None if found is None else self.rules.define("integer" if plain else hint, found)
+
+    def _types(self, branch: Branch) -> set[str] | None:
+        """Intersect the types that the schemas allow; None if nothing is left.
+
+        "number" means any number; it's reduced to "integer" where one schema says so.
+        """
+        # Within this function "fraction" stands for the numbers that aren't integers.
+        kinds = {"object", "array", "string", "fraction", "integer", "boolean", "null"}
+        for leaf in branch:
+            allowed = self._declared(leaf)
+            if allowed is not None:
+                kinds &= allowed
+            kinds -= self._refused(leaf)
+        if "fraction" in kinds:
+            if "integer" not in kinds:
+                for leaf in branch:
+                    if "not" in leaf.schema:
+                        self.report.later(leaf.pointer, "not", "integers can't be left out")
+            kinds -= {"fraction", "integer"}
+            kinds.add("number")
+        return kinds or None
+
+    def _declared(self, leaf: Leaf) -> set[str] | None:
+        declared = leaf.schema.get("type")
+        if declared is None:
+            return None
+        names = [declared] if isinstance(declared, str) else declared
+        if not isinstance(names, list) or not all(name in _TYPES for name in names):
+            self.report.later(leaf.pointer, "type", f"{declared!r} isn't a type of JSON")
+            return None
+        self.report.exact(leaf.pointer, "type")
+        if leaf.schema.get("nullable") is True:
+            names = [*names, "null"]
+        return _with_fractions(names)
+
+    def _refused(self, leaf: Leaf) -> set[str]:
+        """Read a `not` that refuses whole types; others are left to the check afterwards."""
+        if "not" not in leaf.schema:
+            return set()
+        refused = leaf.schema["not"]
+        everything = _with_fractions(list(_TYPES))
+        if refused is True or refused == {}:
+            return everything
+        if refused is False or absent_name(refused) is not None:
+            self.report.exact(leaf.pointer, "not")
+            return set()
+        if isinstance(refused, Mapping) and set(refused) == {"type"}:
+            names = refused["type"]
+            names = [names] if isinstance(names, str) else names
+            if isinstance(names, list) and all(name in _TYPES for name in names):
+                self.report.exact(leaf.pointer, "not")
+                return _with_fractions(names)
+        self.report.later(leaf.pointer, "not", "only the absence of types and keys is compiled")
+        return set()
+
+    def _report_unknown(self, branch: Branch) -> None:
+        for leaf in branch:
+            for keyword in leaf.schema:
+                if keyword not in _KNOWN and not keyword.startswith("x-"):
+                    self.report.later(leaf.pointer, keyword, "an unknown keyword")
+
+
+def _with_fractions(names: list[str]) -> set[str]:
+    kinds = set(names)
+    return kinds - {"number"} | {"integer", "fraction"} if "number" in kinds else kinds
+
+
+def compile_schema(schema: object, options: Options = DEFAULT_OPTIONS) -> Compiled:
+    """Compile a JSON Schema into a grammar whose texts are values in the fixed form.
+
+    Args:
+        schema: An object or a boolean, as `json.loads` gives it.
+        options: How it's read and written.
+
+    Raises:
+        UnsatisfiableSchema: No value fits it.
+        SchemaTooLarge: The grammar would be too large.
+        MalformedSchema: It, or a part of it, is no schema.
+    """
+    rules = RuleBook(limit=options.rules)
+    compiler = SchemaCompiler(schema, rules, options)
+    root = compiler.root()
+    grammar = finish(rules, root)
+    return Compiled(
+        text=print_grammar(grammar),
+        grammar=grammar,
+        report=compiler.report.report(),
+        key=digest(schema, options),
+    )
+
+
+def finish(rules: RuleBook, root: Expression) -> Grammar:
+    """Make a grammar out of rules: drop what can't end or isn't used, and check the rest.
+
+    Raises:
+        UnsatisfiableSchema: Nothing is left.
+        SchemaTooLarge: It breaks a limit of the engines.
+    """
+    grammar = prune(Grammar({"root": root, **rules.rules}))
+    if grammar is None:
+        raise UnsatisfiableSchema("#", "every value would have to go on without end")
+    try:
+        check(grammar)
+    except InvalidGrammar as error:
+        raise SchemaTooLarge("#", str(error)) from error
+    return grammar
+
+
+def digest(value: object, options: Options) -> str:
+    """Give a hexadecimal digest of a JSON value together with the options."""
+    text = json.dumps([value, repr(options)], ensure_ascii=True, default=repr)
+    return hashlib.sha256(text.encode()).hexdigest()

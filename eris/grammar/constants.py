@@ -1,0 +1,142 @@
+"""`enum` and `const`: values that are known beforehand."""
+
+from collections.abc import Mapping
+from typing import Literal as OneOf
+
+from eris.grammar.context import Context
+from eris.grammar.document import Branch, Leaf
+from eris.grammar.expression import EMPTY, Expression, Literal, choice, sequence
+from eris.grammar.json_text import dump
+from eris.grammar.report import Enforcement
+
+_TRIVIAL = frozenset({"title", "description", "default", "examples", "$comment", "deprecated"})
+_JSON_TYPES: dict[str, tuple[type, ...]] = {
+    "object": (dict,),
+    "array": (list,),
+    "string": (str,),
+    "number": (int, float),
+    "integer": (int,),
+    "boolean": (bool,),
+    "null": (type(None),),
+}
+_LONGEST_INTEGER = 10**15
+
+
+def constants(context: Context, branch: Branch, hint: str) -> Expression | None | OneOf[False]:
+    """Give the expression of the listed values that fit everything else in the branch.
+
+    Returns:
+        False if the branch lists no values; None if no listed value fits.
+    """
+    lists = [(leaf, values) for leaf in branch if (values := _listed(context, leaf)) is not None]
+    if not lists:
+        return False
+    fits = _checker(context, branch, lists)
+    options: list[Expression | None] = []
+    for value in lists[0][1]:
+        if not fits(value):
+            continue
+        try:
+            options.append(_constant(context, value))
+        except (ValueError, UnicodeEncodeError):
+            leaf = lists[0][0]
+            context.report.later(leaf.pointer, "enum", f"{value!r} can't be written as JSON")
+    if not options:
+        leaf = lists[0][0]
+        reason = "no listed value fits the rest"
+        context.report.add(leaf.pointer, "enum", Enforcement.UNSATISFIABLE, reason)
+    whole = choice(options)
+    return None if whole is None else context.rules.define(hint, whole)
+
+
+def _listed(context: Context, leaf: Leaf) -> list[object] | None:
+    if "const" in leaf.schema:
+        context.report.exact(leaf.pointer, "const")
+        return [leaf.schema["const"]]
+    values = leaf.schema.get("enum")
+    if values is None:
+        return None
+    if not isinstance(values, list):
+        context.report.later(leaf.pointer, "enum", "it isn't a list")
+        return None
+    context.report.exact(leaf.pointer, "enum")
+    return values
+
+
+class _Checker:
+    """Says whether a value fits every schema of a branch."""
+
+    def __init__(self, context: Context, branch: Branch) -> None:
+        self._context = context
+        self._branch = branch
+        self._validator: object = None
+
+    def __call__(self, value: object) -> bool:
+        from jsonschema import Draft202012Validator  # noqa: PLC0415 - 100 ms, seldom needed
+        from jsonschema.exceptions import ValidationError  # noqa: PLC0415
+
+        validator = Draft202012Validator(self._context.document.root.schema)
+        for leaf in self._branch:
+            try:
+                validator.evolve(schema=leaf.schema).validate(value)
+            except ValidationError:
+                return False
+            except Exception as error:  # noqa: BLE001 - a broken sibling fails in any way
+                reason = f"the listed values couldn't be checked against it ({error})"
+                self._context.report.later(leaf.pointer, "enum", reason)
+        return True
+
+
+def _checker(
+    context: Context, branch: Branch, lists: list[tuple[Leaf, list[object]]]
+) -> "_Checker | _Simple":
+    plain = all(
+        leaf.schema.keys() - _TRIVIAL <= {"type", "enum", "const"}
+        and isinstance(leaf.schema.get("type", ""), str)
+        for leaf in branch
+    )
+    one_list = len(lists) == 1 and not {"enum", "const"} <= lists[0][0].schema.keys()
+    return _Simple(branch) if plain and one_list else _Checker(context, branch)
+
+
+class _Simple:
+    """The common case: only `type` stands beside the list."""
+
+    def __init__(self, branch: Branch) -> None:
+        self._types = [
+            str(leaf.schema["type"]) for leaf in branch if leaf.schema.get("type") in _JSON_TYPES
+        ]
+
+    def __call__(self, value: object) -> bool:
+        for name in self._types:
+            if isinstance(value, bool) and name != "boolean":
+                return False
+            whole = isinstance(value, float) and value.is_integer() and name == "integer"
+            if not whole and not isinstance(value, _JSON_TYPES[name]):
+                return False
+        return True
+
+
+def _constant(context: Context, value: object) -> Expression:
+    """Write one value; objects and arrays in the same pieces as free ones (see `containers`)."""
+    form = context.options.form
+    if isinstance(value, Mapping) and value:
+        parts: list[Expression] = []
+        before = "{"
+        for name, member in value.items():
+            key = Literal(f"{before}{dump(name, form)}{form.colon}")
+            parts += [key, _constant(context, member)]
+            before = form.comma
+        return sequence(*parts, Literal("}"))
+    if isinstance(value, list) and value:
+        items: list[Expression] = []
+        for index, item in enumerate(value):
+            items += [Literal(form.comma) if index else EMPTY, _constant(context, item)]
+        return sequence(Literal("["), *items, Literal("]"))
+    text = dump(value, form)
+    if isinstance(value, float) and value.is_integer() and abs(value) < _LONGEST_INTEGER:
+        both = choice([Literal(str(int(value))), Literal(text)])
+        return context.rules.define("const", Literal(text) if both is None else both)
+    if isinstance(value, Mapping | list):
+        return Literal(text)
+    return context.rules.define("const", Literal(text))

@@ -1,0 +1,238 @@
+"""Objects and arrays as rules, with the commas right in every combination and in linear size.
+
+A key is written together with what stands before and behind it (`, "name": `) as one piece of
+text. That is more than tidiness: llguidance splits text into pieces greedily and doesn't go
+back, so no piece may be the beginning of another that is possible at the same place.
+"""
+
+from dataclasses import dataclass, field
+
+from eris.grammar.expression import (
+    Expression,
+    Literal,
+    Reference,
+    Repeat,
+    RuleBook,
+    choice,
+    repeat,
+    sequence,
+)
+from eris.grammar.json_text import ANY_CHAR, BOOLEAN, NULL, STRING, Form, dump
+from eris.grammar.number_range import NUMBER
+from eris.grammar.strings import bounded_repeat
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A declared property."""
+
+    name: str
+    value: Expression
+    required: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Extra:
+    """Properties that aren't declared by name.
+
+    Attributes:
+        key: The contents of the key, without quotation marks.
+        value: What such a property may hold.
+    """
+
+    key: Expression
+    value: Expression
+
+
+@dataclass(slots=True)
+class ObjectChain:
+    """Builds one object: declared members in their order, then any number of extras.
+
+    Attributes:
+        rules: Where rules go.
+        form: The fixed text around values.
+        hint: Beginning of the rules' names.
+        members: Declared properties in their order.
+        extras: Kinds of properties beyond those.
+        minimum: Fewest properties.
+        maximum: Most properties; None means without limit.
+    """
+
+    rules: RuleBook
+    form: Form
+    hint: str
+    members: list[Member]
+    extras: list[Extra]
+    minimum: int = 0
+    maximum: int | None = None
+    _tails: dict[tuple[int, int], Expression | None] = field(default_factory=dict)
+
+    @property
+    def counted(self) -> int:
+        """How far properties have to be counted."""
+        return max(1, self.minimum, self.maximum or 0)
+
+    def build(self) -> Expression | None:
+        """Give the expression of the object; None if there can't be one."""
+        for index in reversed(range(len(self.members))):
+            if not self.members[index].required:
+                for count in range(1, self.counted + 1):
+                    self._tails[index, count] = self._tail(index, count)
+        options: list[Expression | None] = []
+        can_start = self.maximum is None or self.maximum > 0
+        for index, member in enumerate(self.members):
+            if can_start:
+                options.append(self._with(member, "{", self._rest(index + 1, 1)))
+            if member.required:
+                return choice(options)
+        if can_start:
+            for extra in self.extras:
+                options.append(self._extra(extra, "{", self._end(1)))
+        if self.minimum == 0:
+            options.append(Literal("{}"))
+        return choice(options)
+
+    def _with(self, member: Member, before: str, rest: Expression | None) -> Expression | None:
+        if rest is None:
+            return None
+        key = f"{before}{dump(member.name, self.form)}{self.form.colon}"
+        return sequence(Literal(key), member.value, rest)
+
+    def _extra(self, extra: Extra, before: str, rest: Expression | None) -> Expression | None:
+        if rest is None:
+            return None
+        key = sequence(Literal(f'{before}"'), extra.key, Literal(f'"{self.form.colon}'))
+        name = self.rules.define(f"{self.hint}-key", key)
+        return sequence(name, extra.value, rest)
+
+    def _rest(self, index: int, count: int) -> Expression | None:
+        """Give what follows after `count` properties, from the member at `index` on."""
+        parts: list[Expression] = []
+        for position in range(index, len(self.members)):
+            member = self.members[position]
+            if not member.required:
+                tail = self._tails[position, count]
+                return None if tail is None else sequence(*parts, tail)
+            if self.maximum is not None and count >= self.maximum:
+                return None
+            count = min(count + 1, self.counted)
+            key = f"{self.form.comma}{dump(member.name, self.form)}{self.form.colon}"
+            parts += [Literal(key), member.value]
+        end = self._end(count)
+        return None if end is None else sequence(*parts, end)
+
+    def _tail(self, index: int, count: int) -> Expression | None:
+        """Make the rule for an optional member and everything behind it."""
+        member = self.members[index]
+        without = self._rest(index + 1, count)
+        after = min(count + 1, self.counted)
+        full = self.maximum is not None and count >= self.maximum
+        present = None if full else self._rest(index + 1, after)
+        if present is not None and present == without:
+            key = f"{self.form.comma}{dump(member.name, self.form)}{self.form.colon}"
+            whole: Expression | None = sequence(
+                repeat(sequence(Literal(key), member.value), 0, 1), present
+            )
+        else:
+            whole = choice([self._with(member, self.form.comma, present), without])
+        if whole is None or whole == without:
+            return whole
+        return self.rules.define(f"{self.hint}-tail", whole)
+
+    def _end(self, count: int) -> Expression | None:
+        """Give the extras and the closing brace."""
+        least = max(0, self.minimum - count)
+        most = None if self.maximum is None else self.maximum - count
+        if most is not None and most < least:
+            return None
+        one = choice(self._extra(extra, self.form.comma, Literal("")) for extra in self.extras)
+        if one is None:
+            return Literal("}") if least == 0 else None
+        if not isinstance(one, Reference):
+            one = self.rules.define(f"{self.hint}-more", one)
+        return sequence(repeat(one, least, most), Literal("}"))
+
+
+def array(
+    rules: RuleBook,
+    form: Form,
+    hint: str,
+    prefix: list[Expression],
+    item: Expression | None,
+    minimum: int,
+    maximum: int | None,
+) -> Expression | None:
+    """Build an array: the prefix items, then `item` any number of times.
+
+    Args:
+        rules: Where rules go.
+        form: The fixed text around values.
+        hint: Beginning of the rules' names.
+        prefix: Items of the first positions.
+        item: All further items; None means that there are none.
+        minimum: Fewest items.
+        maximum: Most items; None means without limit.
+
+    Returns:
+        The expression, or None if no array fits.
+    """
+    if item is None:
+        maximum = len(prefix) if maximum is None else min(maximum, len(prefix))
+    if maximum is not None and maximum < minimum:
+        return None
+    if maximum is not None:
+        prefix = prefix[:maximum]
+    empty = Literal("[]") if minimum == 0 else None
+    if maximum == 0:
+        return empty
+    comma = Literal(form.comma)
+    rest: Expression = Literal("]")
+    count = max(len(prefix), 1)
+    if item is not None:
+        most = None if maximum is None else maximum - count
+        more = bounded_repeat(rules, hint, sequence(comma, item), max(0, minimum - count), most)
+        rest = sequence(more, rest)
+    for position in reversed(range(1, len(prefix))):
+        onward = sequence(comma, prefix[position], rest)
+        if position >= minimum:
+            both = choice([onward, Literal("]")])
+            rest = onward if both is None else rules.define(f"{hint}-tail", both)
+        else:
+            rest = onward
+    first = prefix[0] if prefix else item
+    if first is None:
+        return empty
+    return choice([sequence(Literal("["), first, rest), empty])
+
+
+def any_value(rules: RuleBook, form: Form) -> Reference:
+    """Define, once, the rules of any JSON value; objects and arrays recur."""
+    if "any" in rules.rules:
+        return Reference("any")
+    name = rules.reserve("any")
+    value = Reference(name)
+    text = Repeat(ANY_CHAR, 0, None)
+    close = sequence(Literal('"'), Literal(form.colon))
+    first = rules.define("any-first-key", sequence(Literal('{"'), text, close))
+    more = rules.define("any-more-key", sequence(Literal(f'{form.comma}"'), text, close))
+    members = sequence(first, value, repeat(sequence(more, value), 0, None), Literal("}"))
+    any_object = rules.define("any-object", choice([Literal("{}"), members]) or members)
+    items = array(rules, form, "any-array", [], value, 0, None) or value
+    any_array = rules.define("any-array", items)
+    return rules.set(name, choice([any_object, any_array, *scalars(rules).values()]) or value)
+
+
+def any_object(rules: RuleBook, form: Form) -> Reference:
+    """Give the rule of any JSON object."""
+    any_value(rules, form)
+    return Reference("any-object")
+
+
+def scalars(rules: RuleBook) -> dict[str, Reference]:
+    """Define, once, the rules of the types without parts."""
+    return {
+        "string": rules.define("string", STRING),
+        "number": rules.define("number", NUMBER),
+        "boolean": rules.define("boolean", BOOLEAN),
+        "null": rules.define("null", NULL),
+    }

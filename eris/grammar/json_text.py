@@ -1,0 +1,140 @@
+"""JSON values as grammar expressions: whole values, strings of any text, single characters.
+
+Free strings accept every valid JSON spelling (`\\u0041`, `\\/`, surrogate pairs in order).
+Strings whose characters are restricted are written in one canonical way: a character stands for
+itself; quote, backslash and control characters are escaped.
+"""
+
+import json
+from dataclasses import dataclass
+
+from eris.grammar.charset import EVERYTHING, CharSet
+from eris.grammar.expression import (
+    CharClass,
+    Choice,
+    Expression,
+    Literal,
+    Repeat,
+    Sequence,
+    choice,
+    repeat,
+    sequence,
+)
+
+_CONTROL_END = 0x20
+_HIGH_NIBBLE = 0x10
+_SHORT_ESCAPES = {8: "b", 9: "t", 10: "n", 12: "f", 13: "r"}
+_MUST_ESCAPE = CharSet.of([(0, _CONTROL_END - 1)]) | CharSet.chars('"\\')
+_HEX = ((0x30, 0x39), (0x41, 0x46), (0x61, 0x66))
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The fixed text around values.
+
+    Attributes:
+        colon: Between a key and its value.
+        comma: Between the members of an object or an array.
+    """
+
+    colon: str = ": "
+    comma: str = ", "
+
+
+DEFAULT_FORM = Form()
+
+
+def dump(value: object, form: Form = DEFAULT_FORM) -> str:
+    """Write a JSON value in the fixed form, characters beyond ASCII as themselves.
+
+    Raises:
+        ValueError: The value holds NaN, an infinity or a lone surrogate.
+    """
+    text = json.dumps(
+        value, ensure_ascii=False, allow_nan=False, separators=(form.comma, form.colon)
+    )
+    text.encode()  # a lone surrogate has no UTF-8
+    return text
+
+
+def quoted(*contents: Expression) -> Expression:
+    """Put quotation marks around the contents of a string."""
+    return sequence(Literal('"'), *contents, Literal('"'))
+
+
+def char_class(chars: CharSet) -> CharClass:
+    """Write a set as the shorter of the class and its negation."""
+    outside = ~chars
+    if outside and len(outside.ranges) <= len(chars.ranges) and (0x10FFFF in chars):
+        return CharClass(outside.ranges, negated=True)
+    return CharClass(chars.ranges)
+
+
+def encode_chars(chars: CharSet) -> Expression | None:
+    """Give the canonical JSON spelling of one character out of a set; None for the empty set."""
+    options: list[Expression] = []
+    plain = chars - _MUST_ESCAPE
+    if plain:
+        first, last = plain.ranges[0][0], plain.ranges[-1][1]
+        options.append(Literal(chr(first)) if first == last else char_class(plain))
+    short = "".join(char for char in '"\\' if ord(char) in chars)
+    short += "".join(letter for code, letter in _SHORT_ESCAPES.items() if code in chars)
+    if short:
+        options.append(sequence(Literal("\\"), _one_of(short)))
+    for nibble in "01":
+        start = int(nibble) * _HIGH_NIBBLE
+        digits = "".join(
+            f"{code - start:x}"
+            for code in range(start, start + _HIGH_NIBBLE)
+            if code in chars and code not in _SHORT_ESCAPES
+        )
+        if digits:
+            options.append(sequence(Literal(f"\\u00{nibble}"), _one_of(digits + digits.upper())))
+    return choice(options)
+
+
+def encode_text(text: str) -> Expression:
+    """Give the canonical JSON spelling of a text, without quotation marks."""
+    return Literal(json.dumps(text, ensure_ascii=False)[1:-1])
+
+
+def _one_of(letters: str) -> Expression:
+    if len(letters) == 1:
+        return Literal(letters)
+    return CharClass(CharSet.chars(letters).ranges)
+
+
+def _any_char() -> Choice:
+    hex_digit = CharClass(_HEX)
+    not_surrogate_d = sequence(_one_of("dD"), CharClass(((0x30, 0x37),)), hex_digit, hex_digit)
+    high = sequence(_one_of("dD"), _one_of("89abAB"), hex_digit, hex_digit)
+    low = sequence(_one_of("dD"), _one_of("cdefCDEF"), hex_digit, hex_digit)
+    first = CharClass(((0x30, 0x39), (0x41, 0x43), (0x45, 0x46), (0x61, 0x63), (0x65, 0x66)))
+    unicode_escape = Choice(
+        (
+            sequence(first, hex_digit, hex_digit, hex_digit),
+            not_surrogate_d,
+            sequence(high, Literal("\\u"), low),
+        )
+    )
+    return Choice(
+        (
+            char_class(EVERYTHING - _MUST_ESCAPE),
+            Sequence((Literal("\\"), _one_of('"\\/bfnrt'))),
+            Sequence((Literal("\\u"), unicode_escape)),
+        )
+    )
+
+
+ANY_CHAR = _any_char()
+"""One character of a JSON string in any valid spelling."""
+
+STRING = quoted(Repeat(ANY_CHAR, 0, None))
+BOOLEAN = Choice((Literal("true"), Literal("false")))
+NULL = Literal("null")
+
+
+def separated(item: Expression, form: Form, minimum: int = 0) -> Expression:
+    """Give `item, item, ...` at least `minimum` (0 or 1) times."""
+    more = sequence(item, repeat(sequence(Literal(form.comma), item), 0, None))
+    return more if minimum else repeat(more, 0, 1)

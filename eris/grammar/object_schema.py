@@ -1,0 +1,261 @@
+"""The keywords of objects: declared, patterned and additional properties, counts."""
+
+from dataclasses import dataclass
+from itertools import combinations
+
+from eris.grammar import automaton as automata
+from eris.grammar.containers import Extra, Member, ObjectChain
+from eris.grammar.context import Context, bounds, mapping
+from eris.grammar.document import Branch, Leaf, Place
+from eris.grammar.expression import Expression
+from eris.grammar.pattern import Node, PatternNotSupported, parse_pattern
+from eris.grammar.report import Enforcement
+from eris.grammar.string_schema import contents_of, text_condition
+from eris.grammar.strings import TextCondition
+
+_MOST_PATTERNS = 3
+_MOST_COUNTED = 4_000
+_KEY_KEYWORDS = frozenset({"type", "pattern", "format", "minLength", "maxLength", "$ref", "allOf"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Pattern:
+    """A key of `patternProperties`; the automaton is None if it can't be compiled."""
+
+    source: str
+    tree: Node | None
+    automaton: automata.Automaton | None
+
+
+def object_(context: Context, branch: Branch, hint: str) -> Expression | None:
+    """Give the expression of objects that fit; None if there are none."""
+    patterns = _patterns(context, branch)
+    required = _required(context, branch)
+    absent = _absent(branch)
+    names: dict[str, None] = {}
+    for leaf in branch:
+        names.update(dict.fromkeys(mapping(context, leaf, "properties")))
+        if "properties" in leaf.schema:
+            context.report.exact(leaf.pointer, "properties")
+    names.update(dict.fromkeys(required))
+    key_condition, key_branch = _key_condition(context, branch)
+    minimum, maximum = bounds(context, branch, "minProperties", "maxProperties")
+    members: list[Member] = []
+    for name in names:
+        value: Expression | None = None
+        if name not in absent and _may_be_key(name, key_condition):
+            value = context.value(_places(context, branch, patterns, name), name)
+        if value is not None:
+            members.append(Member(name, value, name in required))
+        elif name in required:
+            return None
+        else:
+            _report_impossible(context, branch, name)
+    extras: list[Extra] = []
+    if maximum is None or maximum > len(required):
+        extras = _extras(
+            context, branch, hint, patterns, key_condition, key_branch, frozenset(names) | absent
+        )
+    if max(minimum, maximum or 0) * len(members) > _MOST_COUNTED or minimum > _MOST_COUNTED:
+        for leaf in branch:
+            for keyword in ("minProperties", "maxProperties"):
+                if keyword in leaf.schema:
+                    context.report.later(leaf.pointer, keyword, "too many properties to count")
+        minimum, maximum = 0, None
+    if maximum is not None and not extras and maximum >= len(members):
+        maximum = None
+    minimum = 0 if minimum <= len(required) else minimum
+    if minimum > 1 and extras:
+        for leaf in branch:
+            if "minProperties" in leaf.schema:
+                context.report.later(leaf.pointer, "minProperties", "a key may come twice")
+    form = context.options.form
+    return ObjectChain(context.rules, form, hint, members, extras, minimum, maximum).build()
+
+
+def _required(context: Context, branch: Branch) -> dict[str, None]:
+    required: dict[str, None] = {}
+    for leaf in branch:
+        names = leaf.schema.get("required")
+        if names is None or isinstance(names, bool):
+            continue  # a boolean is how draft 3 marked a property; it says nothing here
+        if isinstance(names, list) and all(isinstance(name, str) for name in names):
+            required.update(dict.fromkeys(names))
+            context.report.exact(leaf.pointer, "required")
+        else:
+            context.report.later(leaf.pointer, "required", "it isn't a list of names")
+    return required
+
+
+def absent_name(schema: object) -> str | None:
+    """Give the name if a schema is `{"required": [name]}`, which `not` turns into an absence."""
+    if isinstance(schema, dict) and set(schema) == {"required"}:
+        names = schema["required"]
+        if isinstance(names, list) and len(names) == 1 and isinstance(names[0], str):
+            return names[0]
+    return None
+
+
+def _absent(branch: Branch) -> frozenset[str]:
+    names = (absent_name(leaf.schema.get("not")) for leaf in branch)
+    return frozenset(name for name in names if name is not None)
+
+
+def _patterns(context: Context, branch: Branch) -> dict[str, _Pattern]:
+    found: dict[str, _Pattern] = {}
+    for leaf in branch:
+        for source in mapping(context, leaf, "patternProperties"):
+            try:
+                tree = parse_pattern(source)
+                found[source] = _Pattern(source, tree, automata.from_pattern(tree))
+                context.report.exact(leaf.pointer, "patternProperties")
+            except (PatternNotSupported, RecursionError) as error:
+                found[source] = _Pattern(source, None, None)
+                context.report.later(leaf.pointer, "patternProperties", str(error))
+    return found
+
+
+def _places(
+    context: Context, branch: Branch, patterns: dict[str, _Pattern], name: str
+) -> tuple[Place, ...]:
+    """Give all schemas that hold for the property of this name."""
+    places: list[Place] = []
+    for leaf in branch:
+        properties = mapping(context, leaf, "properties")
+        known = name in properties
+        unsure = False
+        if known:
+            places.append(leaf.child("properties", name, schema=properties[name]))
+        for source, schema in mapping(context, leaf, "patternProperties").items():
+            automaton = patterns[source].automaton
+            if automaton is None:
+                unsure = True
+            elif automaton.matches(name):
+                known = True
+                places.append(leaf.child("patternProperties", source, schema=schema))
+        if not known and not unsure and "additionalProperties" in leaf.schema:
+            places.append(_additional(leaf))
+    return tuple(places)
+
+
+def _additional(leaf: Leaf) -> Place:
+    return leaf.child("additionalProperties", schema=leaf.schema["additionalProperties"])
+
+
+def _key_condition(context: Context, branch: Branch) -> tuple[TextCondition | None, Branch]:
+    """Read `propertyNames`; None if there is nothing that a grammar can use."""
+    places: list[Place] = []
+    for leaf in branch:
+        if "propertyNames" not in leaf.schema:
+            continue
+        schema = leaf.schema["propertyNames"]
+        if schema is True or (isinstance(schema, dict) and set(schema) <= _KEY_KEYWORDS):
+            context.report.exact(leaf.pointer, "propertyNames")
+            places.append(leaf.child("propertyNames", schema=schema))
+        else:
+            context.report.later(leaf.pointer, "propertyNames", "more than a simple pattern")
+    if not places:
+        return None, ()
+    branches = context.document.expand((*places,), choices=False)
+    if len(branches) != 1:
+        return None, ()
+    return text_condition(context, branches[0]), branches[0]
+
+
+def _may_be_key(name: str, condition: TextCondition | None) -> bool:
+    if condition is None:
+        return True
+    if len(name) < condition.minimum:
+        return False
+    if condition.maximum is not None and len(name) > condition.maximum:
+        return False
+    try:
+        return all(automata.from_pattern(tree).matches(name) for tree in condition.patterns)
+    except PatternNotSupported:
+        return True
+
+
+def _extras(
+    context: Context,
+    branch: Branch,
+    hint: str,
+    patterns: dict[str, _Pattern],
+    key_condition: TextCondition | None,
+    key_branch: Branch,
+    names: frozenset[str],
+) -> list[Extra]:
+    """Give the kinds of properties beyond the declared ones, by the patterns their keys match."""
+    usable = {source: pattern.tree for source, pattern in patterns.items() if pattern.tree}
+    if len(usable) < len(patterns) or len(usable) > _MOST_PATTERNS:
+        # Which schema holds for which key can't be said: anything goes, and is checked later.
+        for leaf in branch:
+            for keyword in ("patternProperties", "additionalProperties"):
+                if keyword in leaf.schema:
+                    context.report.later(leaf.pointer, keyword, "too many or unusable patterns")
+        usable, unsure = {}, True
+    else:
+        unsure = False
+    condition = key_condition or TextCondition()
+    extras: list[Extra] = []
+    for count in range(len(usable) + 1):
+        for chosen in combinations(usable, count):
+            places = () if unsure else _extra_places(context, branch, frozenset(chosen))
+            if places is None:
+                continue
+            value = context.value(places, f"{hint}-value")
+            if value is None:
+                continue
+            key_text = TextCondition(
+                (*condition.patterns, *(usable[source] for source in chosen)),
+                tuple(tree for source, tree in usable.items() if source not in chosen),
+                names,
+                condition.minimum,
+                condition.maximum,
+            )
+            key = contents_of(context, f"{hint}-name", key_text, (*branch, *key_branch))
+            if key is not None:
+                extras.append(Extra(key, value))
+    return extras
+
+
+def _extra_places(
+    context: Context, branch: Branch, matched: frozenset[str]
+) -> tuple[Place, ...] | None:
+    """Give the schemas of properties whose keys match these patterns; None if they're closed."""
+    places: list[Place] = []
+    spoken = bool(matched)
+    declares = None
+    for leaf in branch:
+        patterned = mapping(context, leaf, "patternProperties")
+        mine = [source for source in patterned if source in matched]
+        places += [
+            leaf.child("patternProperties", source, schema=patterned[source]) for source in mine
+        ]
+        if "additionalProperties" in leaf.schema:
+            spoken = True
+            context.report.exact(leaf.pointer, "additionalProperties")
+            if not mine:
+                places.append(_additional(leaf))
+        elif leaf.schema.get("unevaluatedProperties") is False and not mine:
+            context.report.later(
+                leaf.pointer, "unevaluatedProperties", "taken as if it weren't there"
+            )
+        if declares is None and ("properties" in leaf.schema or patterned):
+            declares = leaf
+    if not spoken and context.options.closed and declares is not None:
+        context.report.add(
+            declares.pointer,
+            "additionalProperties",
+            Enforcement.NARROWED,
+            "not mentioned, so taken as false",
+        )
+        return None
+    return tuple(places)
+
+
+def _report_impossible(context: Context, branch: Branch, name: str) -> None:
+    for leaf in branch:
+        if name in mapping(context, leaf, "properties"):
+            pointer = leaf.child("properties", name, schema=None).pointer
+            reason = "no value fits, so it's left out"
+            context.report.add(pointer, "properties", Enforcement.UNSATISFIABLE, reason)

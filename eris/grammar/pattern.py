@@ -1,0 +1,380 @@
+"""The regular subset of ECMA 262 patterns, parsed into trees over character sets.
+
+What isn't regular (back references) or isn't supported here (look-around, word boundaries,
+Unicode properties) raises `PatternNotSupported`; what isn't a pattern raises `PatternInvalid`.
+"""
+
+from dataclasses import dataclass, replace
+
+from eris.grammar.charset import DIGITS, EVERYTHING, LINE_ENDS, SPACE, WORD, CharSet
+
+
+class PatternNotSupported(Exception):  # noqa: N818 - not an error: the caller widens instead
+    """A construct outside the supported subset."""
+
+
+class PatternInvalid(PatternNotSupported):
+    """Not a regular expression at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chars:
+    """One character of a set; the empty set never matches."""
+
+    chars: CharSet
+
+
+@dataclass(frozen=True, slots=True)
+class Concat:
+    """All parts in order; no parts is the empty text."""
+
+    parts: "tuple[Node, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """One of the options."""
+
+    options: "tuple[Node, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """The body, repeated."""
+
+    body: "Node"
+    minimum: int
+    maximum: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """`^` (start) or `$` (end)."""
+
+    start: bool
+
+
+Node = Chars | Concat | Either | Times | Anchor
+
+NOTHING = Concat(())
+ANYTHING = Times(Chars(EVERYTHING), 0, None)
+
+_LARGEST_COUNT = 100_000
+_DEEPEST_GROUP = 60
+_CLASSES = {
+    "d": DIGITS,
+    "D": ~DIGITS,
+    "w": WORD,
+    "W": ~WORD,
+    "s": SPACE,
+    "S": ~SPACE,
+}
+_CONTROLS = {"t": 9, "n": 10, "v": 11, "f": 12, "r": 13, "0": 0}
+_SYNTAX = frozenset("^$\\.*+?()[]{}|/-")
+_HIGH_START, _LOW_START, _LOW_END = 0xD800, 0xDC00, 0xDFFF
+
+
+@dataclass(slots=True)
+class _Parser:
+    source: str
+    position: int = 0
+    depth: int = 0
+
+    def fail(self, reason: str) -> PatternInvalid:
+        return PatternInvalid(f"{reason} at position {self.position} of {self.source!r}")
+
+    def unsupported(self, what: str) -> PatternNotSupported:
+        return PatternNotSupported(f"{what} at position {self.position} of {self.source!r}")
+
+    def peek(self, text: str) -> bool:
+        return self.source.startswith(text, self.position)
+
+    def take(self, text: str) -> bool:
+        found = self.peek(text)
+        if found:
+            self.position += len(text)
+        return found
+
+    def next(self) -> str:
+        if self.position >= len(self.source):
+            raise self.fail("the pattern ends too early")
+        self.position += 1
+        return self.source[self.position - 1]
+
+    def either(self) -> Node:
+        options = [self.concat()]
+        while self.take("|"):
+            options.append(self.concat())
+        return options[0] if len(options) == 1 else Either(tuple(options))
+
+    def concat(self) -> Node:
+        parts: list[Node] = []
+        while self.position < len(self.source) and not self.peek("|") and not self.peek(")"):
+            parts.append(self.quantified(self.atom()))
+        return parts[0] if len(parts) == 1 else Concat(tuple(parts))
+
+    def quantified(self, body: Node) -> Node:
+        bounds: tuple[int, int | None]
+        if self.take("*"):
+            bounds = (0, None)
+        elif self.take("+"):
+            bounds = (1, None)
+        elif self.take("?"):
+            bounds = (0, 1)
+        elif self.peek("{") and (counted := self.count()) is not None:
+            bounds = counted
+        else:
+            return body
+        if isinstance(body, Anchor):
+            raise self.unsupported("a repeated anchor")
+        self.take("?")  # laziness changes what is captured, not what matches
+        return Times(body, *bounds)
+
+    def count(self) -> tuple[int, int | None] | None:
+        """Read `{m}`, `{m,}` or `{m,n}`; anything else is a literal brace."""
+        end = self.source.find("}", self.position)
+        inner = self.source[self.position + 1 : end] if end >= 0 else ""
+        low, comma, high = inner.partition(",")
+        if not (low.isascii() and low.isdigit() and (not high or high.isdigit())):
+            return None
+        self.position = end + 1
+        minimum = int(low)
+        maximum = minimum if not comma else (int(high) if high else None)
+        if maximum is not None and maximum < minimum:
+            raise self.fail("a count with its bounds exchanged")
+        if max(minimum, maximum or 0) > _LARGEST_COUNT:
+            raise self.unsupported(f"a count over {_LARGEST_COUNT}")
+        return minimum, maximum
+
+    def atom(self) -> Node:
+        char = self.next()
+        match char:
+            case "^" | "$":
+                return Anchor(start=char == "^")
+            case ".":
+                return Chars(~LINE_ENDS)
+            case "(":
+                return self.group()
+            case "[":
+                return Chars(self.char_class())
+            case "\\":
+                return Chars(self.escape(in_class=False))
+            case "*" | "+" | "?":
+                self.position -= 1
+                raise self.fail("nothing to repeat")
+            case _:
+                return Chars(CharSet.chars(char))
+
+    def group(self) -> Node:
+        if self.take("?"):
+            if self.take("<") and not (self.peek("=") or self.peek("!")):
+                while self.next() != ">":
+                    pass
+            elif not self.take(":"):
+                raise self.unsupported("look-around or another special group")
+        self.depth += 1
+        if self.depth > _DEEPEST_GROUP:
+            raise self.unsupported(f"groups nested deeper than {_DEEPEST_GROUP}")
+        body = self.either()
+        self.depth -= 1
+        if not self.take(")"):
+            raise self.fail("a group isn't closed")
+        return body
+
+    def escape(self, *, in_class: bool) -> CharSet:
+        char = self.next()
+        if char in _CLASSES:
+            return _CLASSES[char]
+        if char in _CONTROLS and not (char == "0" and self.source[self.position :][:1].isdigit()):
+            return CharSet.of([(_CONTROLS[char], _CONTROLS[char])])
+        if char == "b" and in_class:
+            return CharSet.of([(8, 8)])
+        if char == "x":
+            return self.code(2)
+        if char == "c":
+            letter = self.next()
+            if not (letter.isascii() and letter.isalpha()):
+                raise self.fail("a control escape without its letter")
+            return CharSet.of([(ord(letter) % 32, ord(letter) % 32)])
+        if char == "u":
+            return self.unicode_escape()
+        if char in "bBkpP" or char.isdigit():
+            raise self.unsupported(f"\\{char}")
+        if char in _SYNTAX or not char.isalnum():
+            return CharSet.chars(char)
+        # `\a` and the like: an error with the u flag, the letter itself without.
+        return CharSet.chars(char)
+
+    def hexadecimal(self, digits: str) -> int:
+        try:
+            return int(digits, 16)
+        except ValueError:
+            raise self.fail("a hexadecimal escape without its digits") from None
+
+    def code(self, count: int) -> CharSet:
+        digits = self.source[self.position : self.position + count]
+        if len(digits) < count:
+            raise self.fail("a hexadecimal escape without its digits")
+        self.position += count
+        value = self.hexadecimal(digits)
+        return CharSet.of([(value, value)])
+
+    def unicode_escape(self) -> CharSet:
+        if self.take("{"):
+            end = self.source.find("}", self.position)
+            value = self.hexadecimal(self.source[self.position : max(end, self.position)])
+            self.position = end + 1
+            return CharSet.of([(value, value)])
+        value = self.hexadecimal(self.source[self.position : self.position + 4])
+        self.position += 4
+        if _HIGH_START <= value < _LOW_START and self.take("\\u"):
+            low = self.hexadecimal(self.source[self.position : self.position + 4])
+            self.position += 4
+            if not _LOW_START <= low <= _LOW_END:
+                raise self.unsupported("a lone surrogate")
+            value = 0x10000 + (value - _HIGH_START) * 0x400 + (low - _LOW_START)
+        return CharSet.of([(value, value)])
+
+    def char_class(self) -> CharSet:
+        negated = self.take("^")
+        members = CharSet()
+        while not self.take("]"):
+            first = self.member()
+            is_range = self.peek("-") and not self.peek("-]")
+            if is_range and len(first.ranges) == 1 and first.ranges[0][0] == first.ranges[0][1]:
+                self.position += 1
+                last = self.member()
+                start, end = first.ranges[0][0], last.ranges[-1][1] if last else -1
+                if len(last.ranges) != 1 or last.ranges[0][0] != end:
+                    members |= first | last | CharSet.chars("-")
+                elif end < start:
+                    raise self.fail("a range with its ends exchanged")
+                else:
+                    members |= CharSet.of([(start, end)])
+            else:
+                members |= first
+        return ~members if negated else members
+
+    def member(self) -> CharSet:
+        char = self.next()
+        return self.escape(in_class=True) if char == "\\" else CharSet.chars(char)
+
+
+def parse_pattern(source: str) -> Node:
+    """Parse a pattern and make it match whole texts: what isn't anchored gets `.*` around it.
+
+    Returns:
+        A tree without anchors.
+
+    Raises:
+        PatternInvalid: The text isn't a regular expression.
+        PatternNotSupported: It is one, outside the supported subset.
+    """
+    parser = _Parser(source)
+    tree = parser.either()
+    if parser.position < len(source):
+        raise parser.fail("an unmatched parenthesis")
+    return _anchored(tree, source)
+
+
+def _anchored(tree: Node, source: str) -> Node:
+    """Resolve anchors at the ends of each alternative."""
+    options = []
+    for option in _alternatives(tree):
+        parts = list(option)
+        start = bool(parts) and parts[0] == Anchor(start=True)
+        while parts and parts[0] == Anchor(start=True):
+            parts.pop(0)
+        end = bool(parts) and parts[-1] == Anchor(start=False)
+        while parts and parts[-1] == Anchor(start=False):
+            parts.pop()
+        if any(_has_anchor(part) for part in parts):
+            raise PatternNotSupported(f"an anchor inside {source!r}")
+        before = () if start else (ANYTHING,)
+        after = () if end else (ANYTHING,)
+        options.append(Concat((*before, *parts, *after)))
+    return options[0] if len(options) == 1 else Either(tuple(options))
+
+
+_MOST_ALTERNATIVES = 64
+
+
+def _alternatives(tree: Node) -> list[tuple[Node, ...]]:
+    """Give the sequences that a tree offers, distributing groups with anchors at their ends."""
+    if isinstance(tree, Either):
+        return [parts for option in tree.options for parts in _alternatives(option)]
+    parts = tree.parts if isinstance(tree, Concat) else (tree,)
+    for place in (0, len(parts) - 1):
+        if parts and isinstance(parts[place], Either | Concat) and _has_anchor(parts[place]):
+            inner = _alternatives(parts[place])
+            if len(inner) > _MOST_ALTERNATIVES:
+                raise PatternNotSupported("too many alternatives with anchors")
+            result: list[tuple[Node, ...]] = []
+            for option in inner:
+                joined = Concat((*parts[:place], *option, *parts[place + 1 :]))
+                result.extend(_alternatives(joined))
+            return result
+    return [parts]
+
+
+def _has_anchor(node: Node) -> bool:
+    match node:
+        case Anchor():
+            return True
+        case Concat(parts):
+            return any(map(_has_anchor, parts))
+        case Either(options):
+            return any(map(_has_anchor, options))
+        case Times(body, _, _):
+            return _has_anchor(body)
+        case Chars():
+            return False
+
+
+def lengths(node: Node) -> tuple[int, int | None]:
+    """Give the lengths of the shortest and the longest text; None means without limit."""
+    match node:
+        case Chars():
+            return 1, 1
+        case Anchor():
+            return 0, 0
+        case Concat(parts):
+            pairs = [lengths(part) for part in parts]
+            highs = [high for _, high in pairs]
+            known = [high for high in highs if high is not None]
+            return sum(low for low, _ in pairs), sum(known) if len(known) == len(highs) else None
+        case Either(options):
+            pairs = [lengths(option) for option in options]
+            known = [high for _, high in pairs if high is not None]
+            most = max(known) if len(known) == len(pairs) else None
+            return min(low for low, _ in pairs), most
+        case Times(body, minimum, maximum):
+            low, high = lengths(body)
+            most = None if maximum is None or high is None else high * maximum
+            return low * minimum, 0 if high == 0 else most
+
+
+def bounded(node: Node, minimum: int, maximum: int | None) -> Node | None:
+    """Put length bounds onto a simple pattern (one repeated set of characters).
+
+    Returns None when the pattern isn't that simple.
+    """
+    parts = node.parts if isinstance(node, Concat) else (node,)
+    merged: Times | None = None
+    for part in parts:
+        piece = Times(part, 1, 1) if isinstance(part, Chars) else part
+        if not isinstance(piece, Times) or not isinstance(piece.body, Chars):
+            return None
+        if merged is None:
+            merged = piece
+        elif merged.body == piece.body:
+            high = None
+            if merged.maximum is not None and piece.maximum is not None:
+                high = merged.maximum + piece.maximum
+            merged = replace(merged, minimum=merged.minimum + piece.minimum, maximum=high)
+        else:
+            return None
+    if merged is None:
+        return None
+    highs = [high for high in (merged.maximum, maximum) if high is not None]
+    return replace(merged, minimum=max(merged.minimum, minimum), maximum=min(highs, default=None))

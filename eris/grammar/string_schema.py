@@ -1,0 +1,109 @@
+"""The keywords of strings: length, pattern, format."""
+
+from dataclasses import replace
+
+from eris.grammar.context import Context, bounds
+from eris.grammar.document import Branch, Leaf
+from eris.grammar.errors import SchemaTooLarge
+from eris.grammar.expression import Expression
+from eris.grammar.formats import FORMATS
+from eris.grammar.json_text import quoted
+from eris.grammar.pattern import Node, PatternInvalid, PatternNotSupported, parse_pattern
+from eris.grammar.strings import LONGEST, TextCondition, text_contents
+
+_ANNOTATIONS = frozenset({"contentMediaType", "contentEncoding", "contentSchema"})
+
+
+def string(context: Context, branch: Branch, hint: str) -> Expression | None:
+    """Give the expression of strings that fit, with quotation marks; None if there are none."""
+    contents = contents_of(context, hint, text_condition(context, branch), branch)
+    return None if contents is None else context.rules.define(hint, quoted(contents))
+
+
+def text_condition(context: Context, branch: Branch) -> TextCondition:
+    """Collect what the schemas of a branch ask of a string.
+
+    Raises:
+        SchemaTooLarge: A string would have to be longer than any grammar can ask for.
+    """
+    minimum, maximum = bounds(context, branch, "minLength", "maxLength")
+    if minimum > LONGEST:
+        raise SchemaTooLarge(_holder(branch, "minLength"), f"minLength is over {LONGEST}")
+    if maximum is not None and maximum > LONGEST:
+        context.report.later(_holder(branch, "maxLength"), "maxLength", f"over {LONGEST}")
+        maximum = None
+    patterns: list[Node] = []
+    for leaf in branch:
+        patterns += _pattern(context, leaf)
+        patterns += _format(context, leaf)
+    unique = tuple(dict.fromkeys(patterns))
+    return TextCondition(unique, minimum=minimum, maximum=maximum)
+
+
+def contents_of(
+    context: Context, hint: str, condition: TextCondition, branch: Branch
+) -> Expression | None:
+    """Write a condition, leaving out what makes it too large for a grammar, with a report."""
+    attempts = [condition]
+    if condition.patterns:
+        attempts.append(replace(condition, minimum=0, maximum=None))
+        attempts.append(
+            replace(condition, patterns=condition.patterns[:1], minimum=0, maximum=None)
+        )
+        attempts.append(replace(condition, patterns=()))
+    attempts.append(TextCondition(minimum=condition.minimum, maximum=condition.maximum))
+    for attempt in attempts:
+        try:
+            contents = text_contents(context.rules, hint, attempt)
+        except PatternNotSupported as reason:
+            _report_lost(context, branch, str(reason))
+            continue
+        return contents
+    return None
+
+
+def _report_lost(context: Context, branch: Branch, reason: str) -> None:
+    for leaf in branch:
+        for keyword in ("pattern", "format", "minLength", "maxLength", "additionalProperties"):
+            if keyword in leaf.schema:
+                context.report.later(leaf.pointer, keyword, reason)
+
+
+def _pattern(context: Context, leaf: Leaf) -> list[Node]:
+    source = leaf.schema.get("pattern")
+    if source is None:
+        return []
+    if not isinstance(source, str):
+        context.report.later(leaf.pointer, "pattern", "it isn't a string")
+        return []
+    try:
+        tree = parse_pattern(source)
+    except PatternInvalid as error:
+        context.report.later(leaf.pointer, "pattern", f"not a pattern: {error}")
+    except PatternNotSupported as error:
+        context.report.later(leaf.pointer, "pattern", str(error))
+    except RecursionError:
+        context.report.later(leaf.pointer, "pattern", "nested too deeply")
+    else:
+        context.report.exact(leaf.pointer, "pattern")
+        return [tree]
+    return []
+
+
+def _format(context: Context, leaf: Leaf) -> list[Node]:
+    name = leaf.schema.get("format")
+    if name is None:
+        return []
+    known = FORMATS.get(name) if isinstance(name, str) else None
+    if known is None:
+        context.report.later(leaf.pointer, "format", f"{name!r} isn't compiled")
+        return []
+    if known.exact:
+        context.report.exact(leaf.pointer, "format")
+    else:
+        context.report.later(leaf.pointer, "format", f"{name} is compiled wider than it is")
+    return [parse_pattern(known.pattern)]
+
+
+def _holder(branch: Branch, keyword: str) -> str:
+    return next((leaf.pointer for leaf in branch if keyword in leaf.schema), "#")
