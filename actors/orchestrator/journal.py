@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from actors.orchestrator.condensing import Condensing
 from actors.orchestrator.steps import Step
 from eris.errors import ConfigurationError, ConflictError, StorageError
 from proto.orchestrator import SessionSummary, TurnState, TurnView
@@ -85,15 +86,6 @@ class Submitted(msgspec.Struct, frozen=True, kw_only=True):
     """Unfinished turns of its session in front of it."""
     repeated: bool
     """Its idempotency key had been used before; nothing new was written."""
-
-
-class Condensing(msgspec.Struct, frozen=True, kw_only=True):
-    """How much of a session is still sent to the model, by turn sequence numbers."""
-
-    full_from: int = 0
-    """Turns from here on are sent in full."""
-    lines_from: int = 0
-    """Turns from here up to ``full_from`` shrink to a line each; earlier ones are left out."""
 
 
 class Journal:

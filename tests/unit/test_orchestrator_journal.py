@@ -19,7 +19,8 @@ from hypothesis.stateful import (
     rule,
 )
 
-from actors.orchestrator.journal import SCHEMA_VERSION, Condensing, Journal
+from actors.orchestrator.condensing import Condensing
+from actors.orchestrator.journal import SCHEMA_VERSION, Journal
 from actors.orchestrator.steps import CallStep, FinishedStep, OfferStep, ResultStep
 from eris.errors import ConfigurationError, ConflictError, StorageError
 from proto.orchestrator import TurnState, TurnView

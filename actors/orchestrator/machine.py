@@ -1,0 +1,294 @@
+"""What a turn does next, decided from the steps it has made; pure.
+
+The whole control flow of a turn is `decide`: no clock, no message, no state but the steps. That a
+turn goes on correctly after a crash is therefore no special case, and a test can walk it.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from actors.orchestrator.answers import Answered, read_answer
+from actors.orchestrator.claims import asks_about_the_past, claimed, without_claims
+from actors.orchestrator.recovery import attempts, correct, give_up
+from actors.orchestrator.steps import (
+    AnswerStep,
+    CallStep,
+    CorrectionStep,
+    Fault,
+    FinishedStep,
+    OfferStep,
+    ResultStep,
+    Step,
+)
+from proto.orchestrator import TurnState
+
+CALLS_PER_ANSWER = 8
+"""Calls of one answer that are carried out; a model that asks for more is looping."""
+
+REPEATS_TOLD = 3
+"""The same call with the same result for the third time: the model is told."""
+
+REPEATS_STOPPED = 5
+"""For the fifth time: no more tools, answer with what is known."""
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """Bounds of a turn."""
+
+    tool_rounds: int = 5
+    """Answers with tool calls; after them the model has to answer without tools."""
+    recovery_attempts: int = 3
+    """Attempts of the recovery loop, not refilled by a success."""
+
+
+class Prepare(msgspec.Struct, frozen=True, tag="prepare"):
+    """Find out what to offer: the tools that fit, or none if ``final``. Yields an `OfferStep`."""
+
+    final: bool
+
+
+class Ask(msgspec.Struct, frozen=True, tag="ask"):
+    """Let the model answer. Yields an `AnswerStep`."""
+
+    round: int
+    offer: OfferStep
+    """Decides the grammar."""
+    room: int
+    """Multiple of the usual token limit."""
+
+
+class Run(msgspec.Struct, frozen=True, tag="run"):
+    """Carry out a call. Yields a `CallStep`, unless it's there already, and a `ResultStep`."""
+
+    call: CallStep
+    journalled: bool
+    """The intent is written down already; the turn was interrupted in the call."""
+
+
+class Record(msgspec.Struct, frozen=True, tag="record"):
+    """Add this step and decide again."""
+
+    step: CorrectionStep | ResultStep
+
+
+class Close(msgspec.Struct, frozen=True, tag="close"):
+    """The turn is over."""
+
+    step: FinishedStep
+
+
+Action = Prepare | Ask | Run | Record | Close
+
+
+class Turn(msgspec.Struct, frozen=True, kw_only=True):
+    """A turn as far as it has come."""
+
+    turn: str
+    """Its id, from which call ids are made."""
+    text: str
+    """What the user said."""
+    steps: Sequence[Step]
+    saved_before: bool = False
+    """An earlier turn of the session changed something, of which an answer may speak."""
+
+
+def decide(turn: Turn, limits: Limits) -> Action:
+    """Return what a turn does next.
+
+    Raises:
+        ValueError: The turn is over.
+    """
+    action: Action
+    match turn.steps[-1] if turn.steps else None:
+        case None:
+            action = Prepare(final=limits.tool_rounds == 0)
+        case OfferStep():
+            action = _ask(turn.steps)
+        case AnswerStep() as answer:
+            action = _after_answer(turn, answer, limits)
+        case CallStep() as call:
+            action = Run(call=call, journalled=True)
+        case ResultStep():
+            action = _after_result(turn, limits)
+        case CorrectionStep() as correction:
+            action = _after_correction(turn.steps, correction)
+        case FinishedStep():
+            raise ValueError(f"the turn {turn.turn} is over")
+    return action
+
+
+def _ask(steps: Sequence[Step]) -> Ask:
+    rounds = sum(isinstance(step, AnswerStep) for step in steps)
+    room = 1 + sum(isinstance(step, CorrectionStep) and step.more_room for step in steps)
+    return Ask(round=rounds, offer=_offer(steps), room=room)
+
+
+def _after_answer(turn: Turn, answer: AnswerStep, limits: Limits) -> Action:
+    reading = read_answer(answer.text, cut=answer.cut)
+    answered = reading.answered
+    if answered is None:
+        return _recover(reading.fault or Fault.SCHEMA, turn.steps, limits)
+    offered = _offer(turn.steps).tools
+    unknown = [call.name for call in answered.calls if call.name not in offered]
+    if unknown:
+        return _recover(Fault.UNKNOWN_TOOL, turn.steps, limits, unknown[0])
+    if answered.calls:
+        return _next_call(turn, answer, answered)
+    message = answered.message.strip()
+    if not message:
+        return _recover(Fault.EMPTY, turn.steps, limits)
+    return _with_message(turn, message, limits, cut=answer.cut)
+
+
+def _with_message(turn: Turn, message: str, limits: Limits, *, cut: bool) -> Action:
+    """The end of a turn, unless its message claims a change that nobody made."""
+    steps = turn.steps
+    language = claimed(message)
+    backed = any(result.ok and result.receipt for result in _results(steps))
+    if language is not None and not backed and not _speaks_of_earlier(turn):
+        warned = any(
+            isinstance(step, CorrectionStep) and step.fault is Fault.UNBACKED for step in steps
+        )
+        if not warned and attempts(steps) < limits.recovery_attempts:
+            return Record(correct(Fault.UNBACKED))
+        message = without_claims(message, language)
+    return Close(FinishedStep(state=TurnState.DONE, message=message, truncated=cut))
+
+
+def _speaks_of_earlier(turn: Turn) -> bool:
+    return turn.saved_before and asks_about_the_past(turn.text)
+
+
+def _next_call(turn: Turn, answer: AnswerStep, answered: Answered) -> Action:
+    """The next call of the latest answer, or the result of one that isn't carried out."""
+    results = _results_since(turn.steps, answer)
+    position = len(results)
+    wanted = answered.calls[position]
+    call = CallStep(
+        call_id=f"{turn.turn}.{answer.round}.{position}",
+        tool=wanted.name,
+        arguments=wanted.arguments,
+    )
+    done = _last_change(turn.steps)
+    if position >= CALLS_PER_ANSWER:
+        return Record(_not_run(call, f"Not carried out: at most {CALLS_PER_ANSWER} calls at once."))
+    if results and not results[-1].ok:
+        return Record(_not_run(call, "Not carried out, because the call before it failed."))
+    if done is not None and _same_call(done, call, turn.steps):
+        content = f"Already done in this turn: {done.receipt}. It was not done a second time."
+        return Record(_not_run(call, content, ok=True))
+    return Run(call=call, journalled=False)
+
+
+def _after_result(turn: Turn, limits: Limits) -> Action:
+    steps = turn.steps
+    answer = next(step for step in reversed(steps) if isinstance(step, AnswerStep))
+    answered = read_answer(answer.text, cut=answer.cut).answered
+    results = _results_since(steps, answer)
+    if answered is not None and len(results) < len(answered.calls):
+        return _next_call(turn, answer, answered)
+    failed = next((result for result in results if not result.ok), None)
+    if failed is not None:
+        return _after_failure(steps, failed, limits)
+    return _after_success(steps, results, limits)
+
+
+def _after_failure(steps: Sequence[Step], failed: ResultStep, limits: Limits) -> Action:
+    if attempts(steps) >= limits.recovery_attempts:
+        fault = Fault.TOOL_FAILED
+        return Close(give_up(fault, steps, failed.tool, code=failed.code, detail=failed.content))
+    if _rounds(steps) >= limits.tool_rounds:
+        return Prepare(final=True)
+    return Record(correct(Fault.TOOL_FAILED, failed.tool))
+
+
+def _after_success(steps: Sequence[Step], results: Sequence[ResultStep], limits: Limits) -> Action:
+    repeats = max(_times_seen(steps, result) for result in results)
+    if _rounds(steps) >= limits.tool_rounds or repeats >= REPEATS_STOPPED:
+        return Prepare(final=True)
+    if repeats < REPEATS_TOLD and not any(_is_repeat(result) for result in results):
+        return _ask(steps)
+    if attempts(steps) >= limits.recovery_attempts:
+        return Prepare(final=True)
+    return Record(correct(Fault.REPEATED, results[-1].tool))
+
+
+def _after_correction(steps: Sequence[Step], correction: CorrectionStep) -> Action:
+    """Let the model try again; one that goes on repeating a change gets no more tools."""
+    repeats = sum(_is_repeat(step) for step in steps)
+    if correction.fault is Fault.REPEATED and repeats > 1 and not _offer(steps).final:
+        return Prepare(final=True)
+    return _ask(steps)
+
+
+def _recover(fault: Fault, steps: Sequence[Step], limits: Limits, subject: str = "") -> Action:
+    if attempts(steps) >= limits.recovery_attempts:
+        return Close(give_up(fault, steps, subject))
+    return Record(correct(fault, subject))
+
+
+def _offer(steps: Sequence[Step]) -> OfferStep:
+    return next(step for step in reversed(steps) if isinstance(step, OfferStep))
+
+
+def _rounds(steps: Sequence[Step]) -> int:
+    """Answers of which a call came to a result."""
+    return len({result.call_id.rpartition(".")[0] for result in _results(steps)})
+
+
+def _results(steps: Sequence[Step]) -> list[ResultStep]:
+    return [step for step in steps if isinstance(step, ResultStep)]
+
+
+def _results_since(steps: Sequence[Step], answer: AnswerStep) -> list[ResultStep]:
+    start = max(number for number, step in enumerate(steps) if step is answer)
+    return _results(steps[start:])
+
+
+def _last_change(steps: Sequence[Step]) -> ResultStep | None:
+    """The latest call that changed something: only it can be repeated without an effect."""
+    return next((one for one in reversed(_results(steps)) if one.receipt), None)
+
+
+def _not_run(call: CallStep, content: str, *, ok: bool = False) -> ResultStep:
+    return ResultStep(
+        call_id=call.call_id,
+        tool=call.tool,
+        arguments=call.arguments,
+        ok=ok,
+        content=content,
+        skipped=True,
+    )
+
+
+def _is_repeat(step: Step) -> bool:
+    return isinstance(step, ResultStep) and step.skipped and step.ok
+
+
+def _same_call(done: ResultStep, call: CallStep, steps: Sequence[Step]) -> bool:
+    """Whether a call is the one done before, as it was written or as it was carried out."""
+    forms = {_canonical(done.arguments)} | {
+        _canonical(step.arguments)
+        for step in steps
+        if isinstance(step, CallStep) and step.call_id == done.call_id
+    }
+    return done.tool == call.tool and _canonical(call.arguments) in forms
+
+
+def _times_seen(steps: Sequence[Step], result: ResultStep) -> int:
+    """How often this very call gave this very result in the turn."""
+    seen = Counter((one.tool, _canonical(one.arguments), one.content) for one in _results(steps))
+    return seen[result.tool, _canonical(result.arguments), result.content]
+
+
+def _canonical(arguments: str) -> str:
+    """Arguments in one form, whatever the order of their names."""
+    try:
+        decoded = msgspec.json.decode(arguments)
+    except msgspec.DecodeError:
+        return arguments
+    named: Mapping[str, object] = decoded if isinstance(decoded, dict) else {"": decoded}
+    present = {name: value for name, value in named.items() if value is not None}
+    return msgspec.json.encode(present, order="deterministic").decode()

@@ -1,0 +1,213 @@
+"""Builds the prompt of a turn from its steps and from the turns before it; pure.
+
+The order is chosen for the KV cache: a system message that never changes, then the conversation,
+then the message of this turn with everything that varies. Earlier turns stay in the prompt exactly
+as they were sent, tools and time included, so that a turn computes its own message and nothing
+else; they shrink only when the context is full (`actors.orchestrator.condensing`), in large steps.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from actors.orchestrator.answers import Answered, Called, read_answer, write_answer
+from actors.orchestrator.condensing import Condensing, PastTurn, condensed_lines
+from actors.orchestrator.steps import (
+    AnswerStep,
+    CorrectionStep,
+    Fault,
+    OfferStep,
+    ResultStep,
+    Step,
+)
+from proto.inference import Message, Part
+
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+FOLLOW_UP = (
+    'Now answer the user in message_to_user from these results, with "tool_calls": []. '
+    "Call another tool only if something is still missing."
+)
+"""Said after tool results."""
+
+LAST_WORD = (
+    "No tool can be called any more. Answer the user in message_to_user with what is known, "
+    'with "tool_calls": [].'
+)
+"""Said when the tool rounds of a turn are used up."""
+
+_FORM = write_answer(Answered(thought="one short sentence", message="the answer, or null"))
+_CALL = write_answer(
+    Answered(
+        thought="The user wants a line added to a note.",
+        calls=(
+            Called(
+                name="vault:write",
+                arguments='{"path": "notes/list.md", "content": "call Anna", "mode": "append"}',
+            ),
+        ),
+    )
+)
+_REPORT = write_answer(
+    Answered(thought="The line is added.", message='I added "call Anna" to notes/list.md.')
+)
+
+IDENTITY = f"""\
+You are Eris, the user's personal assistant. You work with the user's own notes, on their computer.
+
+Always answer with one JSON object in exactly this form:
+{_FORM}
+
+Rules:
+- To do something, call a tool that is listed in the message; message_to_user is then null.
+- Take names, paths and texts for a call from the user's words.
+- Without tools, or after their results, answer in message_to_user, short, true, and in the \
+user's language.
+- Say that something is saved or changed only after a tool's result says so.
+
+Example. The user says: Put "call Anna" into notes/list.md
+{_CALL}
+The result is: ok. You answer:
+{_REPORT}"""
+"""The system message. Never changes, so that its KV state is computed once."""
+
+_NOT_TOLD = frozenset({Fault.TRUNCATED, Fault.SCHEMA, Fault.EMPTY})
+"""Failed answers that aren't shown to the model again: they would only teach it to repeat them."""
+
+_NOT_REMEMBERED = _NOT_TOLD | {Fault.UNKNOWN_TOOL, Fault.UNBACKED}
+"""Failed answers that later turns aren't told of."""
+
+
+def local_time(now: datetime) -> str:
+    """Return a time as the prompt says it, whatever the machine's language."""
+    return f"{WEEKDAYS[now.weekday()]} {now:%Y-%m-%d %H:%M}"
+
+
+def build_prompt(
+    past: Sequence[PastTurn],
+    condensing: Condensing,
+    text: str,
+    steps: Sequence[Step],
+    *,
+    result_characters: int = 0,
+) -> tuple[Message, ...]:
+    """Return the prompt for the next answer of a turn.
+
+    Args:
+        past: The ended turns before it that are still told of, oldest first.
+        condensing: Which of them are told in full.
+        text: What the user says now.
+        steps: The turn so far; its first step is an `OfferStep`.
+        result_characters: If positive, results of this turn are cut to this many characters.
+    """
+    condensed = [turn for turn in past if turn.sequence < condensing.full_from]
+    earlier = condensed_lines(condensing.lines_from, condensed)
+    messages = [Message(role="system", parts=(Part(segment="identity", text=IDENTITY),))]
+    if earlier:
+        messages.append(_message("user", [Part(segment="history", text=earlier)]))
+    for turn in past:
+        if turn.sequence >= condensing.full_from:
+            messages += _as_history(_past_messages(turn))
+    messages += _turn_messages(text, steps, result_characters)
+    return tuple(_alternating(messages))
+
+
+def _past_messages(turn: PastTurn) -> list[Message]:
+    """An ended turn as it was sent, without the answers that were refused."""
+    kept: list[Step] = []
+    for step in turn.steps:
+        if isinstance(step, CorrectionStep) and step.fault in _NOT_REMEMBERED:
+            if kept and isinstance(kept[-1], AnswerStep):
+                kept.pop()
+            continue
+        kept.append(step)
+    messages = _turn_messages(turn.text, kept, 0)
+    last = next(
+        (step for step in reversed(kept) if isinstance(step, (AnswerStep, ResultStep))), None
+    )
+    reading = read_answer(last.text, cut=last.cut) if isinstance(last, AnswerStep) else None
+    said = reading.answered if reading is not None else None
+    if said is not None and not said.calls and said.message.strip() == turn.answer:
+        return messages
+    # The user was told something else than the model's last words: that is what was said.
+    if said is not None:
+        messages.pop()
+    told = write_answer(Answered(thought="", message=turn.answer))
+    messages.append(_message("assistant", [Part(segment="answer", text=told)]))
+    return messages
+
+
+def _turn_messages(text: str, steps: Sequence[Step], result_characters: int) -> list[Message]:
+    offer = next((step for step in steps if isinstance(step, OfferStep)), None)
+    messages: list[Message] = []
+    waiting = _opening(text, offer)
+    for number, step in enumerate(steps):
+        following = steps[number + 1] if number + 1 < len(steps) else None
+        match step:
+            case AnswerStep():
+                untold = isinstance(following, CorrectionStep) and following.fault in _NOT_TOLD
+                if untold or read_answer(step.text, cut=step.cut).answered is None:
+                    continue
+                messages.append(_message("user", waiting))
+                messages.append(_message("assistant", [Part(segment="answer", text=step.text)]))
+                waiting = []
+            case ResultStep():
+                waiting.append(Part(segment="results", text=_result(step, result_characters)))
+                if following is None or isinstance(following, AnswerStep):
+                    waiting.append(Part(segment="results", text=f"\n{FOLLOW_UP}"))
+            case CorrectionStep():
+                waiting.append(Part(segment="recovery", text=f"\n{step.text}"))
+            case OfferStep(final=True) if step is not offer:
+                waiting.append(Part(segment="recovery", text=f"\n{LAST_WORD}"))
+            case _:
+                pass
+    if waiting:
+        messages.append(_message("user", waiting))
+    return messages
+
+
+def _opening(text: str, offer: OfferStep | None) -> list[Part]:
+    """The message of a turn: what varies first, then the user's own words."""
+    parts = []
+    if offer is not None:
+        if offer.text:
+            parts.append(
+                Part(segment="tools", text=f"Tools you can call:\n{offer.text.strip()}\n\n")
+            )
+        if offer.memory:
+            parts.append(Part(segment="memory", text=f"What you know:\n{offer.memory.strip()}\n\n"))
+        parts.append(Part(segment="time", text=f"Time: {offer.local_time}\n\n"))
+    parts.append(Part(segment="user", text=f"The user says: {text}"))
+    return parts
+
+
+def _result(step: ResultStep, result_characters: int) -> str:
+    content = step.content
+    if result_characters and len(content) > result_characters:
+        content = f"{content[:result_characters]}\n[shortened: the context is full]"
+    return f"Result of {step.tool}: {'ok' if step.ok else 'FAILED'}\n{content}\n"
+
+
+def _message(role: str, parts: Iterable[Part]) -> Message:
+    return Message(role=role, parts=tuple(parts))
+
+
+def _as_history(messages: Iterable[Message]) -> list[Message]:
+    return [
+        Message(
+            role=message.role,
+            parts=tuple(Part(segment="history", text=part.text) for part in message.parts),
+        )
+        for message in messages
+    ]
+
+
+def _alternating(messages: Iterable[Message]) -> list[Message]:
+    """Join neighbours of one role: some chat templates refuse them."""
+    joined: list[Message] = []
+    for message in messages:
+        parts = message.parts
+        if joined and joined[-1].role == message.role:
+            gap = Part(segment=parts[0].segment, text="\n\n")
+            parts = (*joined.pop().parts, gap, *parts)
+        joined.append(_message(message.role, parts))
+    return joined
