@@ -1,0 +1,130 @@
+"""Grammars over tokens: which may come next, and which must.
+
+GBNF is checked and compiled by llguidance, never by llama.cpp, which a bad grammar can crash.
+"""
+
+import hashlib
+import threading
+from collections import OrderedDict
+from typing import Final
+
+import llguidance
+import numpy as np
+from llguidance import LLMatcher, LLTokenizer
+from llguidance.llamacpp import lltokenizer_from_vocab
+from numpy.typing import NDArray
+
+from actors.inference.native import NativeModel
+from eris.errors import InvalidError
+
+_COMPILED_KEPT: Final = 32
+_SILENT: Final = 0
+
+
+class Constraint:
+    """Where one generation stands in its grammar."""
+
+    def __init__(self, matcher: LLMatcher, end: frozenset[int], vocabulary_size: int) -> None:
+        self._matcher = matcher
+        self._end = end
+        self._bits: NDArray[np.int32] = np.zeros((vocabulary_size + 31) // 32, dtype=np.int32)
+        self._size = vocabulary_size
+
+    @property
+    def complete(self) -> bool:
+        """Whether the text so far is a sentence of the grammar."""
+        return bool(self._matcher.is_accepting())
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing can follow."""
+        return bool(self._matcher.is_stopped())
+
+    def forced(self) -> list[int]:
+        """Return the tokens that must come next, empty if there is a choice.
+
+        They are the canonical tokenisation of the forced text, short of its last tokens where
+        what follows could change them.
+        """
+        return list(self._matcher.compute_ff_tokens())
+
+    def allows(self, token: int) -> bool:
+        """Tell whether a token may come next."""
+        if token in self._end:
+            return self.complete
+        return bool(self._matcher.validate_tokens([token]) == 1)
+
+    def accept(self, tokens: list[int]) -> None:
+        """Go on by tokens that are allowed.
+
+        Raises:
+            InvalidError: One isn't, or the grammar became too complex to follow.
+        """
+        if not self._matcher.consume_tokens(tokens):
+            raise InvalidError(
+                f"The grammar can't be followed any further: {self._matcher.get_error()}.",
+                hint="Offer fewer tools at once, or simplify their schemas.",
+            )
+
+    def mask(self) -> NDArray[np.bool_]:
+        """Return which tokens may come next, one flag for each of the vocabulary.
+
+        Raises:
+            InvalidError: The grammar became too complex to follow.
+        """
+        self._matcher.unsafe_compute_mask_ptr(self._bits.ctypes.data, self._bits.nbytes)
+        if self._matcher.is_error():
+            raise InvalidError(
+                f"The grammar can't be followed any further: {self._matcher.get_error()}.",
+                hint="Offer fewer tools at once, or simplify their schemas.",
+            )
+        flags = np.unpackbits(self._bits.view(np.uint8), bitorder="little")[: self._size]
+        allowed: NDArray[np.bool_] = flags.astype(np.bool_)
+        allowed[list(self._end)] = self.complete
+        return allowed
+
+
+class ConstraintCompiler:
+    """Compiles grammars for one model and keeps the last ones, warm. May be used by any thread."""
+
+    def __init__(self, model: NativeModel) -> None:
+        """Build llguidance's tokenizer from the model's vocabulary, which takes about a second."""
+        self._model = model
+        self._tokenizer: LLTokenizer = lltokenizer_from_vocab(model.vocabulary)
+        self._compiled: OrderedDict[str, LLMatcher] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def compile(self, grammar: str) -> Constraint:
+        """Return a constraint at the start of a GBNF grammar.
+
+        Raises:
+            InvalidError: It isn't GBNF, or uses an undefined rule.
+        """
+        key = hashlib.sha256(grammar.encode("utf-8", "surrogatepass")).hexdigest()
+        with self._lock:
+            matcher = self._compiled.get(key)
+            if matcher is None:
+                matcher = self._build(grammar)
+                self._compiled[key] = matcher
+                if len(self._compiled) > _COMPILED_KEPT:
+                    self._compiled.popitem(last=False)
+            self._compiled.move_to_end(key)
+            return Constraint(
+                matcher.deep_copy(), self._model.special.end, self._model.vocabulary_size
+            )
+
+    def _build(self, grammar: str) -> LLMatcher:
+        try:
+            text = llguidance.grammar_from("gbnf", grammar)
+        except ValueError as error:
+            raise InvalidError(
+                f"A grammar of {len(grammar)} characters isn't GBNF: {error}.",
+            ) from error
+        matcher = LLMatcher(self._tokenizer, text, log_level=_SILENT)
+        if matcher.is_error():
+            raise InvalidError(
+                f"A grammar of {len(grammar)} characters can't be used: {matcher.get_error()}."
+            )
+        # Lexer states are computed on first use and shared by copies of this matcher.
+        matcher.compute_bitmask()
+        return matcher

@@ -1,0 +1,220 @@
+"""The engine: one model file, one KV cache, any number of sessions.
+
+`Engine.load` once, then `open` a generation and `advance` it, on one thread. `count` and what it
+uses may be called from other threads meanwhile.
+"""
+
+import hashlib
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Self
+
+import structlog
+
+from actors.inference.constraint import ConstraintCompiler
+from actors.inference.generation import Generation, Listener
+from actors.inference.native import BUILD, NativeContext, NativeModel, start_backend
+from actors.inference.prefix_cache import PrefixCache
+from actors.inference.prompt import Prompt, PromptBuilder
+from actors.inference.sampling import Sampler, Sampling
+from actors.inference.state_store import DEFAULT_LIMIT_BYTES, StateStore
+from actors.inference.template import ChatTemplate
+from eris.errors import ContextFullError, InvalidError, ModelError
+from eris.models.gguf import read_header
+from proto.inference import Message
+
+DEFAULT_CONTEXT_LENGTH: Final = 8192
+DEFAULT_BATCH: Final = 128
+"""Tokens of one prefill pass."""
+
+
+@dataclass(frozen=True)
+class EngineInfo:
+    """What is loaded."""
+
+    path: Path
+    context_length: int
+    """Real context length in tokens, as allocated."""
+    trained_context_length: int
+    """What the model was trained for, in tokens."""
+    vocabulary: int
+    parameters: int
+    size_bytes: int
+    threads: int
+    load_seconds: float
+    template: str
+    """``gguf`` or the name of the fallback."""
+
+
+class Engine:
+    """A loaded model."""
+
+    def __init__(
+        self,
+        *,
+        model: NativeModel,
+        template: ChatTemplate,
+        compiler: ConstraintCompiler,
+        cache: PrefixCache,
+        context: NativeContext,
+        info: EngineInfo,
+    ) -> None:
+        """Put the parts together; use `load`."""
+        self.info: Final = info
+        self.prompts: Final = PromptBuilder(model, template)
+        self.model: Final = model
+        self.context: Final = context
+        self._cache = cache
+        self._compiler = compiler
+
+    @classmethod
+    def load(
+        cls,
+        path: Path,
+        *,
+        threads: int,
+        log: structlog.stdlib.BoundLogger,
+        context_length: int = DEFAULT_CONTEXT_LENGTH,
+        batch: int = DEFAULT_BATCH,
+        state_folder: Path | None = None,
+        state_limit_bytes: int = DEFAULT_LIMIT_BYTES,
+        progress: Callable[[float], bool] | None = None,
+    ) -> Self:
+        """Load a model file.
+
+        Args:
+            path: A GGUF file.
+            threads: For computation.
+            log: Gets llama.cpp's own lines too, at debug level.
+            context_length: Tokens; not more than the model was trained for are used.
+            batch: The most tokens of one pass.
+            state_folder: Where KV states are kept over restarts; None to keep none.
+            state_limit_bytes: For all of them together.
+            progress: Called with 0.0 to 1.0 while loading; returning False stops it.
+
+        Raises:
+            NotFoundError: There is no such file.
+            ModelError: It isn't GGUF, is truncated, or can't be loaded.
+        """
+        started = time.perf_counter()
+        start_backend(log)
+        # llama.cpp would fail with no more than a line in the log.
+        read_header(path)
+        status = path.stat()
+        model = NativeModel(path, progress=progress)
+        try:
+            wanted = min(context_length, model.trained_context_length or context_length)
+            context = NativeContext(model, context_length=wanted, batch=batch, threads=threads)
+        except ModelError:
+            model.close()
+            raise
+        store = None
+        if state_folder is not None:
+            kept = f"{path.resolve()} {status.st_size} {status.st_mtime_ns}"
+            identity = hashlib.sha256(f"{kept} {context.length} {BUILD}".encode()).hexdigest()
+            store = StateStore(state_folder, identity, log, limit_bytes=state_limit_bytes)
+        special = model.special
+        template = ChatTemplate(
+            model.metadata("tokenizer.chat_template"),
+            beginning=model.text_of(special.beginning),
+            end=model.text_of(special.message_end),
+        )
+        compiler = ConstraintCompiler(model)
+        info = EngineInfo(
+            path=path,
+            context_length=context.length,
+            trained_context_length=model.trained_context_length,
+            vocabulary=model.vocabulary_size,
+            parameters=model.parameters,
+            size_bytes=status.st_size,
+            threads=threads,
+            load_seconds=time.perf_counter() - started,
+            template=template.name,
+        )
+        return cls(
+            model=model,
+            template=template,
+            compiler=compiler,
+            cache=PrefixCache(context, store, log),
+            context=context,
+            info=info,
+        )
+
+    def close(self) -> None:
+        """Free everything. Generations mustn't be advanced any more."""
+        self.context.close()
+        self.model.close()
+
+    def count(self, messages: Sequence[Message]) -> Prompt:
+        """Render and tokenise messages; the result has the counts.
+
+        Raises:
+            InvalidError: There is no message, or a role is unknown.
+            ModelError: The model's template refuses these messages.
+        """
+        return self.prompts.build(messages)
+
+    def open(
+        self,
+        prompt: Prompt,
+        listener: Listener,
+        *,
+        session: str,
+        cancelled: threading.Event,
+        grammar: str = "",
+        max_tokens: int = 512,
+        min_answer_tokens: int = 1,
+        sampling: Sampling | None = None,
+        force: bool = True,
+    ) -> Generation:
+        """Prepare a generation.
+
+        Args:
+            prompt: From `count`.
+            listener: Gets the text.
+            session: Whose KV state to continue from and to keep.
+            cancelled: Ends the generation within one token.
+            grammar: GBNF, or empty for none.
+            max_tokens: The most to generate; the context's end lowers it further.
+            min_answer_tokens: Refuse if fewer would fit.
+            sampling: How tokens are picked; greedily by default.
+            force: Whether tokens that the grammar leaves no choice about are taken unpicked.
+
+        Raises:
+            ContextFullError: The prompt leaves fewer than ``min_answer_tokens`` tokens.
+            InvalidError: The grammar isn't GBNF, or ``max_tokens`` isn't positive.
+        """
+        if max_tokens < 1:
+            raise InvalidError(f"max_tokens is {max_tokens}; at least one token is needed.")
+        reserved = max(min(min_answer_tokens, max_tokens), 1)
+        length, used = self.context.length, len(prompt.tokens)
+        if used + reserved > length:
+            raise ContextFullError(
+                f"A prompt of {used} tokens leaves no room for {reserved} more "
+                f"in a context of {length}.",
+                hint="Condense the conversation, or choose a larger model.context_length.",
+                details={"prompt_tokens": used, "context_length": length, "reserved": reserved},
+            )
+        return Generation(
+            self.model,
+            self._cache,
+            prompt,
+            session=session,
+            sampler=Sampler(sampling or Sampling()),
+            constraint=self._compiler.compile(grammar) if grammar else None,
+            limit=min(max_tokens, length - used),
+            cancelled=cancelled,
+            listener=listener,
+            force=force,
+        )
+
+    def save_state(self) -> None:
+        """Write the KV state of the current session to disk, if it changed."""
+        self._cache.save()
+
+    def forget_state(self) -> None:
+        """Forget what the cache in memory holds."""
+        self._cache.clear()
