@@ -1,0 +1,82 @@
+# Everything in here can be repeated: what is up to date is not done again.
+# GNU make 3.81 (macOS) is enough. PYTHON=... chooses another interpreter for the environment.
+
+PYTHON ?= $(shell for name in python3.11 python3.12 python3.13 python3.14 python3; do \
+	if command -v $$name >/dev/null 2>&1; then echo $$name; break; fi; done)
+VENV := .venv
+BIN := $(VENV)/bin
+ROUNDS ?= 50
+SEED ?= 7
+
+.PHONY: help run install models test-models check test bench chaos eval lock llama clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo 'make run       install, fetch the default models, open the console on a demo vault'
+	@echo 'make install   the environment in $(VENV), with llama.cpp built for this processor'
+	@echo 'make models    the default models'
+	@echo 'make check     formatting, lint, types, import rules'
+	@echo 'make test      check, all tests, ten rounds of chaos'
+	@echo 'make bench     measurements, written to bench.json'
+	@echo 'make chaos     ROUNDS=50 turns with processes killed at random points, SEED=7'
+	@echo 'make eval      answers of the default model to the development questions'
+	@echo 'make lock      choose the versions in requirements.lock anew'
+	@echo 'make clean     remove what was made here; models and built wheels are kept'
+
+run: models
+	$(BIN)/python -m eris.cli.first_run
+
+install: $(VENV)/.project llama
+
+$(VENV)/pyvenv.cfg:
+	@$(PYTHON) -c 'import sys; sys.exit("Eris needs Python 3.11 or newer: make PYTHON=..." if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.requirements: requirements.lock $(VENV)/pyvenv.cfg
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
+	@touch $@
+
+$(VENV)/.project: pyproject.toml $(VENV)/.requirements
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-index --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# Not a file: the environment may have come from a machine with another processor.
+llama: $(VENV)/.project
+	@$(BIN)/python -m eris.llama_build
+
+models: install
+	@$(BIN)/python -m eris.models pull default
+
+test-models: models
+	@$(BIN)/python -m eris.models pull smollm2-135m
+
+check: install
+	$(BIN)/python -m ruff format --check proto eris actors tests
+	$(BIN)/python -m ruff check proto eris actors tests
+	$(BIN)/python -m mypy --strict proto eris actors
+	$(BIN)/lint-imports
+
+test: check test-models
+	$(BIN)/python -m pytest
+	$(MAKE) chaos ROUNDS=10
+
+bench: test-models
+	$(BIN)/python -m tests.bench
+
+chaos: test-models
+	$(BIN)/python -m tests.chaos --rounds $(ROUNDS) --seed $(SEED)
+
+eval: models
+	$(BIN)/python -m tests.eval
+
+# Pinned with hashes, for every system and Python that pyproject.toml allows. llama-cpp-python is
+# left out: it is built for the processor, see eris/llama_build.
+lock: $(VENV)/pyvenv.cfg
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'uv>=0.9'
+	$(BIN)/python -m uv pip compile pyproject.toml --group dev --universal --python-version 3.11 \
+		--upgrade --generate-hashes --no-emit-index-url --no-emit-package llama-cpp-python \
+		--custom-compile-command 'make lock' --quiet --output-file requirements.lock
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info bench.json .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find proto eris actors tests -name __pycache__ -type d -prune -exec rm -rf {} +
