@@ -33,11 +33,11 @@ $(VENV)/pyvenv.cfg:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.requirements: requirements.lock $(VENV)/pyvenv.cfg
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
+	$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes --requirement requirements.lock
 	@touch $@
 
 $(VENV)/.project: pyproject.toml $(VENV)/.requirements
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-index --no-deps --no-build-isolation --editable .
+	$(BIN)/python -m pip install -qq --disable-pip-version-check --no-index --no-deps --no-build-isolation --editable .
 	@touch $@
 
 # Not a file: the environment may have come from a machine with another processor.
@@ -72,7 +72,7 @@ eval: models
 # Pinned with hashes, for every system and Python that pyproject.toml allows. llama-cpp-python is
 # left out: it is built for the processor, see eris/llama_build.
 lock: $(VENV)/pyvenv.cfg
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'uv>=0.9'
+	$(BIN)/python -m pip install -qq --disable-pip-version-check 'uv>=0.9'
 	$(BIN)/python -m uv pip compile pyproject.toml --group dev --universal --python-version 3.11 \
 		--upgrade --generate-hashes --no-emit-index-url --no-emit-package llama-cpp-python \
 		--custom-compile-command 'make lock' --quiet --output-file requirements.lock
