@@ -11,20 +11,23 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import structlog
 import zmq
 
 from eris.actor._run import Stop, run_process, watch_supervisor
 from eris.codec import decode_body, decode_head, encode, schema_digest, tag_of
 from eris.config import load_settings
-from eris.errors import ErisError, ProtocolError
+from eris.errors import ConfigurationError, ErisError, ProtocolError
+from eris.logs import Logger, start_logging
 from eris.paths import Paths
-from eris.remote import Gate
 from proto.control import Hello, PeerUp, Ping, Pong, Welcome
 from proto.envelope import MAX_BODY_BYTES, PROTOCOL_VERSION, Head, Kind
 from proto.errors import ErrorCode
 from proto.rights import LOCAL_ROLES, may_answer, may_request, role_of
+
+if TYPE_CHECKING:
+    from eris.remote import Gate
 
 NAME = "bus"
 
@@ -57,7 +60,7 @@ class Bus:
     def __init__(
         self,
         sockets: "Mapping[zmq.Socket[bytes], Gate | None]",
-        logger: structlog.stdlib.BoundLogger,
+        logger: Logger,
     ) -> None:
         """Create a bus.
 
@@ -94,7 +97,7 @@ class Bus:
     def _on_message(
         self,
         socket: "zmq.Socket[bytes]",
-        gate: Gate | None,
+        gate: "Gate | None",
         key: str,
         routing_id: bytes,
         frames: list[bytes],
@@ -270,7 +273,7 @@ def _check_signature(head: Head, name: str) -> None:
         )
 
 
-def _check_gate(gate: Gate, key: str, name: str) -> None:
+def _check_gate(gate: "Gate", key: str, name: str) -> None:
     role = gate.role_of(key)
     if role_of(name) in LOCAL_ROLES or role_of(name) != role:
         raise ErisError(
@@ -300,7 +303,26 @@ def _router(context: "zmq.Context[zmq.Socket[bytes]]") -> "zmq.Socket[bytes]":
     return socket
 
 
-def serve(paths: Paths, logger: structlog.stdlib.BoundLogger, stop: Stop) -> None:
+def _guarded(
+    context: "zmq.Context[zmq.Socket[bytes]]", paths: Paths, endpoint: str
+) -> "tuple[zmq.Socket[bytes], Gate]":
+    """Bind the socket for other machines, with somebody at the door."""
+    from eris.remote import Gate  # noqa: PLC0415 - 40 ms of a start that others wait for
+
+    gate = Gate.open(context, paths)
+    socket = _router(context)
+    gate.guard(socket)
+    try:
+        socket.bind(endpoint)
+    except zmq.ZMQError as error:
+        raise ConfigurationError(
+            f"The bus can't listen on {endpoint}: {error.strerror}.",
+            hint="Choose another port for `tcp` in the section [bus].",
+        ) from error
+    return socket, gate
+
+
+def serve(paths: Paths, stop: Stop) -> None:
     """Bind the sockets and forward until asked to stop."""
     settings = load_settings(paths.vault, os.environ).settings
     context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
@@ -310,13 +332,11 @@ def serve(paths: Paths, logger: structlog.stdlib.BoundLogger, stop: Stop) -> Non
     socket_file.unlink(missing_ok=True)
     local.bind(paths.bus_socket)
     sockets: dict[zmq.Socket[bytes], Gate | None] = {local: None}
-    gate: Gate | None = None
     if settings.bus.tcp:
-        gate = Gate.open(context, paths)
-        remote = _router(context)
-        gate.guard(remote)
-        remote.bind(settings.bus.tcp)
-        sockets[remote] = gate
+        remote, door = _guarded(context, paths, settings.bus.tcp)
+        sockets[remote] = door
+    # Peers can connect by now; what they say waits in the socket while the log is opened.
+    logger = start_logging(NAME, paths.logs, settings.log_level)
     bus = Bus(sockets, logger)
     watcher = threading.Thread(target=watch_supervisor, args=(paths, stop), daemon=True)
     watcher.start()
@@ -327,10 +347,10 @@ def serve(paths: Paths, logger: structlog.stdlib.BoundLogger, stop: Stop) -> Non
     while not stop.asked.is_set():
         for socket, _ in poller.poll(_WATCH_MS):
             bus.receive(socket)
-    for socket in sockets:
+    for socket, gate in sockets.items():
         socket.close()
-    if gate is not None:
-        gate.close()
+        if gate is not None:
+            gate.close()
     context.term()
     socket_file.unlink(missing_ok=True)
 
@@ -338,7 +358,7 @@ def serve(paths: Paths, logger: structlog.stdlib.BoundLogger, stop: Stop) -> Non
 def main() -> None:
     """Run the bus process."""
     stop = Stop()
-    run_process(NAME, stop, lambda paths, logger: serve(paths, logger, stop))
+    run_process(NAME, stop, lambda paths: serve(paths, stop))
 
 
 if __name__ == "__main__":

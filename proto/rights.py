@@ -52,7 +52,9 @@ RIGHTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     **{owner: {"gatekeeper": ("gatekeeper.register.1",)} for owner in TOOL_OWNERS},
     "erisd": dict.fromkeys(ACTORS, ("ping.1",)),
     # Programs that measure or test the bus itself, among themselves.
-    "bench": {"bench": ("bench.echo.1", "bench.count.1", "ping.1", "subscribe.1")},
+    "bench": {
+        "bench": ("bench.echo.1", "bench.count.1", "bench.repeat.1", "ping.1", "subscribe.1")
+    },
 }
 
 LOCAL_ROLES = frozenset({"erisd", *ACTORS, "bench"})

@@ -12,7 +12,6 @@ from types import TracebackType
 from typing import Any, Self
 
 import msgspec
-import structlog
 import zmq
 from zmq.utils.monitor import parse_monitor_message
 
@@ -22,6 +21,7 @@ from eris.actor._streams import StreamReader, StreamWriter
 from eris.actor._topic import Topic
 from eris.codec import decode_body, decode_head, encode, schema_digest, tag_of
 from eris.errors import ErisError, InvalidError, NotFoundError, ProtocolError
+from eris.logs import Logger, SilentLogger
 from proto.control import Control, Credit, Hello, PeerUp, Ping, Pong, Resume, Subscribe, Welcome
 from proto.envelope import DEFAULT_BUDGET_MS, PROTOCOL_VERSION, Head, Kind
 from proto.errors import ErrorBody, ErrorCode
@@ -33,7 +33,7 @@ MAILBOX_LIMIT = 256
 """Requests that may wait in front of a behaviour; more are refused with ``busy``."""
 
 _RECONNECT_MS = 10
-_LONGEST_RECONNECT_MS = 200
+_LONGEST_RECONNECT_MS = 40
 _LINGER_MS = 300
 _SEND_QUEUE = 4096
 _HELLO_AGAIN_SECONDS = 1.0
@@ -69,7 +69,7 @@ class Connection:
         deliver: Deliver | None = None,
         peer_up: Callable[[str, int], None] | None = None,
         curve: Curve | None = None,
-        logger: structlog.stdlib.BoundLogger | None = None,
+        logger: Logger | None = None,
     ) -> None:
         """Create a connection that isn't open yet.
 
@@ -87,7 +87,7 @@ class Connection:
         self.name = name
         self.incarnation = time.time_ns()
         self.endpoint = endpoint
-        self.log = logger or structlog.get_logger("eris").bind(process=name)
+        self.log: Logger = logger or SilentLogger()
         self.welcomed = threading.Event()
         """Set while the bus has acknowledged this connection."""
         self.draining = False
@@ -217,6 +217,10 @@ class Connection:
         """From now on pings are answered on behalf of a busy behaviour."""
         entry = (phase, time.monotonic())
         self._phases.append(entry)
+        # A ping may have reached the mailbox just before its owner became busy.
+        for request in list(self._working.values()):
+            if isinstance(request.body, Ping):
+                request.reply(self.pong())
         return entry
 
     def pop_phase(self, entry: tuple[str, float]) -> None:

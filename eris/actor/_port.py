@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from typing import Any, ParamSpec, TypeVar
 
 import msgspec
-import structlog
 
 from eris.actor._connection import Connection
 from eris.actor._streams import StreamReader
@@ -18,6 +17,7 @@ from eris.actor._topic import Topic
 from eris.codec import decode_body
 from eris.config import Settings
 from eris.errors import CancelledWorkError, ErisError, RemoteError
+from eris.logs import Logger
 from eris.paths import Paths
 from proto.control import Cancel, Done, Subscribe
 from proto.envelope import Kind
@@ -77,7 +77,7 @@ class Port:
         return self.connection.incarnation
 
     @property
-    def log(self) -> structlog.stdlib.BoundLogger:
+    def log(self) -> Logger:
         """This process's logger."""
         return self.connection.log
 

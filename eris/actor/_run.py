@@ -1,6 +1,7 @@
 """The main function of an actor's process."""
 
 import json
+import logging
 import os
 import signal
 import sys
@@ -11,7 +12,6 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-import structlog
 from pykka import ActorRef
 
 from eris.actor._actor import Actor, Draining, PeerCame
@@ -56,13 +56,11 @@ class Stop:
 def run(actor_class: type[Actor], name: str) -> NoReturn:
     """Serve ``actor_class`` under ``name`` until the process is asked to stop; never returns."""
     stop = Stop()
-    run_process(name, stop, lambda paths, logger: _serve(actor_class, name, paths, logger, stop))
+    run_process(name, stop, lambda paths: _serve(actor_class, name, paths, stop))
 
 
-def run_process(
-    name: str, stop: Stop, serve: Callable[[Paths, structlog.stdlib.BoundLogger], None]
-) -> NoReturn:
-    """Do what every process does around its work: signals, logs, lock, exit status and record."""
+def run_process(name: str, stop: Stop, serve: Callable[[Paths], None]) -> NoReturn:
+    """Do what every process does around its work: signals, lock, exit status and its record."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop.on_signal)
     os.umask(0o077)
@@ -71,10 +69,8 @@ def run_process(
     try:
         paths = paths_from_environment(os.environ)
         paths.create()
-        level = os.environ.get("ERIS_LOG_LEVEL", "info")
-        logger = start_logging(name, paths.logs, level)
         with ProcessLock(paths.lock(name)):
-            serve(paths, logger)
+            serve(paths)
         code, reason = 0, stop.reason
     except ConfigurationError as error:
         code, reason = EXIT_CONFIGURATION, _sentence(error)
@@ -82,9 +78,9 @@ def run_process(
         code, reason = EXIT_LOCKED, _sentence(error)
     except ErisError as error:
         reason = _sentence(error)
-    except BaseException as error:  # noqa: BLE001 - the record must say why, whatever it was
+    except BaseException as error:
         reason = f"{type(error).__name__}: {error}"
-        structlog.get_logger("eris").exception("process-failed", process=name)
+        logging.getLogger("eris").exception("process-failed")
     if code:
         sys.stderr.write(f"{name}: {reason}\n")
         sys.stderr.flush()
@@ -109,10 +105,10 @@ def _serve(
     actor_class: type[Actor],
     name: str,
     paths: Paths,
-    logger: structlog.stdlib.BoundLogger,
     stop: Stop,
 ) -> None:
     settings = load_settings(paths.vault, os.environ).settings
+    logger = start_logging(name, paths.logs, settings.log_level)
     mailbox: list[ActorRef[Actor]] = []
 
     def deliver(mail: Request | PeerCame) -> None:

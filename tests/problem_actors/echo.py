@@ -1,6 +1,7 @@
 """An actor that echoes, counts in a stream, and misbehaves on request; for tests and benchmarks."""
 
 import os
+import statistics
 import sys
 import time
 from typing import Any, ClassVar
@@ -37,6 +38,20 @@ class Number(_Bench, frozen=True, tag="bench.number.1"):
     number: int
 
 
+class Repeat(_Bench, frozen=True, tag="bench.repeat.1"):
+    """Has the actor ask another one, again and again, from its own mailbox."""
+
+    dst: str
+    data: str
+    times: int
+
+
+class Took(_Bench, frozen=True, tag="bench.took.1"):
+    """How long each of those round trips took."""
+
+    median_seconds: float
+
+
 class Seen(_Bench, frozen=True, tag="bench.seen.1"):
     """Snapshot of the topic ``echoes``."""
 
@@ -46,7 +61,7 @@ class Seen(_Bench, frozen=True, tag="bench.seen.1"):
 class EchoActor(Actor):
     """Answers `Echo` and `Count`; publishes every echo on the topic ``echoes``."""
 
-    ACCEPTS: ClassVar[Any] = Echo | Count
+    ACCEPTS: ClassVar[Any] = Echo | Count | Repeat
 
     def started(self) -> None:
         self.count = 0
@@ -57,6 +72,8 @@ class EchoActor(Actor):
 
     def receive(self, request: Request) -> msgspec.Struct | Deferred:
         match request.body:
+            case Repeat(dst=dst, data=data, times=times):
+                return self._repeat(dst, data, times)
             case Count():
                 self.port.submit(self._stream, request)
                 return request.defer()
@@ -79,6 +96,15 @@ class EchoActor(Actor):
             self.topic.publish(Number(number=self.count))
         body: msgspec.Struct = request.body
         return body
+
+    def _repeat(self, dst: str, data: str, times: int) -> Took:
+        took = []
+        body = Echo(data=data)
+        for _ in range(times):
+            start = time.perf_counter()
+            self.port.ask(dst, body, Echo, within=5)
+            took.append(time.perf_counter() - start)
+        return Took(median_seconds=statistics.median(took))
 
     def _later(self, request: Request) -> None:
         if request.cancelled.wait(request.body.seconds):
