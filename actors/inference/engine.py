@@ -12,10 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
-import structlog
-
 from actors.inference.constraint import ConstraintCompiler
-from actors.inference.generation import Generation, Listener
+from actors.inference.generation import Generation
 from actors.inference.native import BUILD, NativeContext, NativeModel, start_backend
 from actors.inference.prefix_cache import PrefixCache
 from actors.inference.prompt import Prompt, PromptBuilder
@@ -23,6 +21,7 @@ from actors.inference.sampling import Sampler, Sampling
 from actors.inference.state_store import DEFAULT_LIMIT_BYTES, StateStore
 from actors.inference.template import ChatTemplate
 from eris.errors import ContextFullError, InvalidError, ModelError
+from eris.logs import Logger
 from eris.models.gguf import read_header
 from proto.inference import Message
 
@@ -76,7 +75,7 @@ class Engine:
         path: Path,
         *,
         threads: int,
-        log: structlog.stdlib.BoundLogger,
+        log: Logger,
         context_length: int = DEFAULT_CONTEXT_LENGTH,
         batch: int = DEFAULT_BATCH,
         state_folder: Path | None = None,
@@ -160,7 +159,6 @@ class Engine:
     def open(
         self,
         prompt: Prompt,
-        listener: Listener,
         *,
         session: str,
         cancelled: threading.Event,
@@ -174,7 +172,6 @@ class Engine:
 
         Args:
             prompt: From `count`.
-            listener: Gets the text.
             session: Whose KV state to continue from and to keep.
             cancelled: Ends the generation within one token.
             grammar: GBNF, or empty for none.
@@ -207,7 +204,6 @@ class Engine:
             constraint=self._compiler.compile(grammar) if grammar else None,
             limit=min(max_tokens, length - used),
             cancelled=cancelled,
-            listener=listener,
             force=force,
         )
 

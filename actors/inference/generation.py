@@ -63,7 +63,6 @@ class Generation:
         constraint: Constraint | None,
         limit: int,
         cancelled: threading.Event,
-        listener: Listener,
         force: bool = True,
     ) -> None:
         """Prepare a generation; nothing is computed yet.
@@ -77,7 +76,6 @@ class Generation:
             constraint: The grammar, at its start.
             limit: The most tokens to generate.
             cancelled: Ends the generation within one token.
-            listener: Gets the text.
             force: Whether tokens that the grammar leaves no choice about are taken unpicked.
         """
         self.statistics: Final = Statistics(prompt_tokens=len(prompt.tokens))
@@ -91,17 +89,22 @@ class Generation:
         self._constraint = constraint
         self._limit = limit
         self._cancelled = cancelled
-        self._listener = listener
         self._force = force and constraint is not None
         self._characters = CharacterStream()
         self._read = False
 
     def advance(
         self,
+        listener: Listener,
         yielding: threading.Event,
         progress: Callable[[int, int], None] | None = None,
     ) -> FinishReason | None:
         """Generate until the end, a cancel, or until ``yielding`` is set.
+
+        Args:
+            listener: Gets the text.
+            yielding: Asks to give way within one token.
+            progress: Called after each pass of the prompt with the tokens done and in all.
 
         Returns:
             Why it ended, or None if it gave way and has to be advanced again.
@@ -113,10 +116,13 @@ class Generation:
         interrupt = Interrupt(self._cancelled, yielding)
         if not self._prefill(interrupt, progress):
             return self._interrupted()
+        if not self._read:
+            self._read = True
+            listener.prefilled(self.statistics)
         started = time.perf_counter()
         try:
             with self._cache.obeying(interrupt):
-                return self._decode(interrupt)
+                return self._decode(listener, interrupt)
         finally:
             self.statistics.decode_seconds += time.perf_counter() - started
 
@@ -127,21 +133,17 @@ class Generation:
         brought = self._cache.bring(tokens, self._session, interrupt, progress)
         statistics.prefill_seconds += time.perf_counter() - started
         if not self._read:
-            # What an interrupted attempt computed is found in the cache by the next one.
-            known = max(brought.cached - statistics.prefilled_tokens, 0)
-            statistics.cached_tokens = max(statistics.cached_tokens, known)
+            # What an interrupted attempt computed is in the cache when the next one looks.
+            known = min(brought.cached, statistics.prompt_tokens) - statistics.prefilled_tokens
+            statistics.cached_tokens = max(known, statistics.cached_tokens, 0)
             statistics.prefilled_tokens += brought.computed
-            if brought.complete:
-                self._read = True
-                statistics.cached_tokens = statistics.prompt_tokens - statistics.prefilled_tokens
-                self._listener.prefilled(statistics)
         return brought.complete
 
-    def _decode(self, interrupt: Interrupt) -> FinishReason | None:
+    def _decode(self, listener: Listener, interrupt: Interrupt) -> FinishReason | None:
         while not interrupt.requested:
             step, finish = self._step()
             if step:
-                self._take(step)
+                self._take(step, listener)
             if finish is not None:
                 return finish
             self.statistics.forward_passes += 1
@@ -198,11 +200,11 @@ class Generation:
         self.statistics.masked_tokens += 1
         return self._sampler.pick(logits, allowed)
 
-    def _take(self, step: list[int]) -> None:
+    def _take(self, step: list[int], listener: Listener) -> None:
         for token in step:
             self.tokens.append(token)
             self._sampler.saw(token)
         self.statistics.generated_tokens = len(self.tokens)
         text = self._characters.feed(b"".join(self._model.piece(token) for token in step))
         if text:
-            self._listener.text(text, len(self.tokens))
+            listener.text(text, len(self.tokens))

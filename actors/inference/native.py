@@ -15,10 +15,10 @@ from typing import Final
 
 import llama_cpp
 import numpy as np
-import structlog
 from numpy.typing import NDArray
 
 from eris.errors import ModelError
+from eris.logs import Logger
 
 BUILD: Final = f"llama-cpp-python {version('llama-cpp-python')}"
 """Names the build, so that state saved by another one isn't loaded."""
@@ -37,7 +37,7 @@ _log_callback: object | None = None
 _backend_lock = threading.Lock()
 
 
-def start_backend(log: structlog.stdlib.BoundLogger) -> None:
+def start_backend(log: Logger) -> None:
     """Initialise llama.cpp once for the process and send its log lines to ``log``.
 
     Without this it writes to the standard error. Its chatter goes out at debug level.

@@ -10,10 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
-import structlog
-
 from actors.inference.native import Logits, NativeContext
 from actors.inference.state_store import SavedState, StateStore
+from eris.logs import Logger
 
 _POLL_SECONDS: Final = 0.01
 _NOWHERE: Final = -1
@@ -61,7 +60,7 @@ class PrefixCache:
         self,
         context: NativeContext,
         store: StateStore | None,
-        log: structlog.stdlib.BoundLogger,
+        log: Logger,
     ) -> None:
         self._context = context
         self._store = store

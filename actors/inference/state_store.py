@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
-import structlog
 
 from actors.inference.native import NativeContext
+from eris.logs import Logger
 
 DEFAULT_LIMIT_BYTES: Final = 1 << 30
 """All states together; the ones not used for longest go first."""
@@ -47,7 +47,7 @@ class StateStore:
         self,
         folder: Path,
         identity: str,
-        log: structlog.stdlib.BoundLogger,
+        log: Logger,
         *,
         limit_bytes: int = DEFAULT_LIMIT_BYTES,
     ) -> None:
