@@ -168,12 +168,12 @@ class ModelStore:
 
         Raises:
             NotFoundError: The catalogue has no such model.
-            UnavailableError: The hub had to be asked and can't be reached.
+            UnavailableError: The hub had to be asked and can't be reached, or Eris is offline.
         """
         entry = find(name, self.entries)
         folder = self.root / entry.name
         missing = [
-            file if file.text is not None else self._known_size(file)
+            file if file.text is not None else self._known_size(entry, file)
             for file in entry.files
             if not self._here(entry, file)
         ]
@@ -310,11 +310,12 @@ class ModelStore:
                 details={"model": entry.name},
             )
 
-    def _known_size(self, file: ModelFile) -> ModelFile:
+    def _known_size(self, entry: ModelEntry, file: ModelFile) -> ModelFile:
         if file.bytes is not None and file.sha256 is not None:
             return file
         for source in file.sources:
             if isinstance(source, Hub):
+                self._refuse_offline(entry)
                 told = hub.describe(source, self._means.hub_endpoint)
                 return msgspec.structs.replace(
                     file, bytes=file.bytes or told.bytes, sha256=file.sha256 or told.sha256
