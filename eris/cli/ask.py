@@ -1,0 +1,243 @@
+"""`eris ask`: one turn from the command line."""
+
+import contextlib
+import subprocess
+import sys
+import time
+import uuid
+from typing import TextIO
+
+import click
+import msgspec
+
+from eris.cli import failure
+from eris.cli.invocation import Invocation, example, json_option, pass_invocation, vault_option
+from eris.errors import ErisError, UnavailableError
+from eris.surface import (
+    SUBMIT_SECONDS,
+    attach,
+    cancel,
+    follow_turn,
+    is_running,
+    require_running,
+    submit,
+)
+from eris.terminal_text import harmless
+from proto.orchestrator import ToolCallView, TurnState, TurnView
+
+MAIN_SESSION = "main"
+
+
+@example(
+    'eris ask --vault ~/notes "What did I write about the garden?"',
+    'eris ask --json "Save a note in todo.md saying that I should buy milk."',
+    "cat letter.txt | eris ask -",
+)
+@click.command()
+@click.argument("text", nargs=-1)
+@click.option("--session", metavar="NAME", default=MAIN_SESSION, help="Conversation it belongs to.")
+@click.option(
+    "--timeout",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0, min_open=True),
+    default=600.0,
+    help="Cancel the turn if it takes longer (default: 600).",
+)
+@click.option("--up", "start", is_flag=True, help="Start the system first if it isn't running.")
+@json_option
+@vault_option
+@pass_invocation
+def ask(
+    invocation: Invocation,
+    *,
+    text: tuple[str, ...],
+    session: str,
+    timeout: float,
+    start: bool,
+    as_json: bool,
+) -> int:
+    """Ask one thing and print the answer.
+
+    Needs the running system (`eris up`). Without TEXT, or with -, the text is read from standard
+    input. The answer goes to standard output, as it's written if that is a terminal; what was
+    changed is told on standard error. Ctrl-C cancels the turn.
+    """
+    said = _said(text)
+    paths = invocation.paths()
+    if start and not is_running(paths):
+        _start(invocation)
+    require_running(paths)
+    deadline = time.monotonic() + timeout
+    printer = Printer(sys.stdout, sys.stderr, streaming=not as_json and sys.stdout.isatty())
+    view: TurnView | None = None
+    turn = ""
+    with attach("cli", paths, invocation.settings().settings) as port:
+        try:
+            within = min(timeout, SUBMIT_SECONDS)
+            turn = submit(port, session, said, uuid.uuid4().hex, within=within).turn
+            for view in follow_turn(port, session, turn, deadline - time.monotonic()):
+                printer.show(view)
+        except (KeyboardInterrupt, ErisError) as reason:
+            if turn:
+                with contextlib.suppress(ErisError):
+                    cancel(port, session, turn)
+            printer.end_line()
+            if isinstance(reason, KeyboardInterrupt):
+                failure.say("cancelled", "The turn was cancelled.", "", as_json=as_json)
+                return failure.EXIT_INTERRUPTED
+            raise
+    if view is None:
+        raise UnavailableError("The turn ended without a word.", hint="See `eris logs`.")
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(document_of(view, session)), indent=2))
+    else:
+        printer.finish(view)
+    return exit_code_of(view)
+
+
+def exit_code_of(view: TurnView) -> int:
+    """Return the exit code for how a turn ended."""
+    match view.state:
+        case TurnState.DONE:
+            return failure.EXIT_OK
+        case TurnState.CANCELLED:
+            return failure.EXIT_INTERRUPTED
+        case _:
+            return failure.EXIT_FAILURE
+
+
+def document_of(view: TurnView, session: str) -> dict[str, object]:
+    """Return what ``--json`` prints: all that is known of a finished turn."""
+    usage = view.usage
+    document: dict[str, object] = {
+        "ok": view.state is TurnState.DONE,
+        "turn": view.turn,
+        "session": session,
+        "state": view.state,
+        "message": view.message,
+        "thought": view.thought,
+        "truncated": view.truncated,
+        "tool_calls": [_call_document(call) for call in view.calls],
+        "receipts": [call.receipt for call in view.calls if call.receipt],
+        "offered_tools": view.offered,
+        "tokens": {
+            "prompt": usage.prompt,
+            "cached": usage.cached,
+            "prefilled": usage.prefilled,
+            "generated": usage.generated,
+            "forced": usage.forced,
+            "segments": usage.segments,
+        },
+        "rounds": usage.rounds,
+        "recoveries": usage.recoveries,
+        "timings_ms": {
+            "route": usage.route_ms,
+            "offer": usage.offer_ms,
+            "prefill": usage.prefill_ms,
+            "decode": usage.decode_ms,
+            "tools": usage.tools_ms,
+            "first_text": usage.first_text_ms,
+            "total": usage.total_ms,
+        },
+    }
+    if view.state is not TurnState.DONE:
+        kind = view.error or str(view.state)
+        document["error"] = {"type": kind, "message": view.message, "hint": ""}
+    return document
+
+
+def _call_document(call: ToolCallView) -> dict[str, object]:
+    try:
+        arguments = msgspec.json.decode(call.arguments)
+    except msgspec.DecodeError:
+        arguments = call.arguments
+    return {
+        "id": call.call_id,
+        "tool": call.tool,
+        "arguments": arguments,
+        "ok": call.state == "ok",
+        "state": call.state,
+        "result": call.content,
+        "receipt": call.receipt,
+        "elapsed_ms": call.elapsed_ms,
+    }
+
+
+class Printer:
+    """Prints an answer as it's written, or at the end, and the receipts after it."""
+
+    def __init__(self, out: TextIO, notes: TextIO, *, streaming: bool) -> None:
+        self._out = out
+        self._notes = notes
+        self._streaming = streaming
+        self._printed = ""
+
+    def show(self, view: TurnView) -> None:
+        """Print what is new in the message of a turn that is being written."""
+        message = harmless(view.message)
+        if not self._streaming or message == self._printed:
+            return
+        if not message.startswith(self._printed):
+            # Another round of the turn begins its message anew.
+            self.end_line()
+        self._out.write(message[len(self._printed) :])
+        self._out.flush()
+        self._printed = message
+
+    def finish(self, view: TurnView) -> None:
+        """Print what is left: the message if it wasn't streamed, receipts, why it failed."""
+        failed = view.state is not TurnState.DONE
+        if failed:
+            self.end_line()
+            self._note(view.message or f"The turn was {view.state}.")
+        else:
+            self._streaming = True
+            self.show(view)
+            self.end_line()
+        for call in view.calls:
+            if call.receipt:
+                self._note(f"[{call.tool}] {call.receipt}")
+            elif call.state == "failed":
+                self._note(f"[{call.tool}] failed: {call.content}")
+        if view.truncated:
+            self._note("[the answer was cut by generation.max_tokens]")
+
+    def end_line(self) -> None:
+        """Close a line that was begun."""
+        if self._printed and not self._printed.endswith("\n"):
+            self._out.write("\n")
+            self._out.flush()
+        self._printed = ""
+
+    def _note(self, text: str) -> None:
+        self._notes.write(harmless(text) + "\n")
+        self._notes.flush()
+
+
+def _said(text: tuple[str, ...]) -> str:
+    if text and text != ("-",):
+        said = " ".join(text)
+    elif not text and sys.stdin.isatty():
+        raise click.UsageError("Say what to ask: eris ask TEXT, or pipe the text in.")
+    else:
+        said = sys.stdin.buffer.read().decode("utf-8", errors="replace")
+    said = said.strip()
+    if not said:
+        raise click.UsageError("There is nothing to ask: the text is empty.")
+    return said
+
+
+def _start(invocation: Invocation) -> None:
+    """Run `eris up`; its words go to standard error, so that the answer stands alone."""
+    done = subprocess.run(
+        [sys.executable, "-m", "eris", "up", "--vault", str(invocation.vault())],
+        env=dict(invocation.child_environment()),
+        stdin=subprocess.DEVNULL,
+        stdout=sys.stderr,
+        check=False,
+    )
+    if done.returncode:
+        raise UnavailableError(
+            f"Eris couldn't be started (exit code {done.returncode}).",
+            hint="See what it said above, and `eris doctor`.",
+        )
