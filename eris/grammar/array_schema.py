@@ -1,5 +1,6 @@
 """The keywords of arrays: items, tuples, counts."""
 
+from eris.grammar.containers import Items
 from eris.grammar.containers import array as array_expression
 from eris.grammar.context import Context, bounds, later
 from eris.grammar.document import Branch, Leaf, Place
@@ -23,6 +24,30 @@ def array(context: Context, branch: Branch, hint: str) -> Expression | None:
     Raises:
         SchemaTooLarge: More items are required than any grammar can ask for.
     """
+    minimum, maximum = _count(context, branch)
+    shapes = [_items(context, leaf) for leaf in branch]
+    length = max((len(prefix) for prefix, _ in shapes), default=0)
+    if maximum is not None:
+        length = min(length, maximum)
+    positions: list[Expression] = []
+    for position in range(length):
+        places = (
+            place for prefix, rest in shapes for place in (prefix[position : position + 1] or rest)
+        )
+        item = context.value(tuple(places), f"{hint}-item")
+        if item is None:
+            maximum = position
+            break
+        positions.append(item)
+    rest: Expression | None = None
+    if maximum is None or maximum > length:
+        rest = context.value(tuple(p for _, more in shapes for p in more), f"{hint}-item")
+    items = Items(tuple(positions), rest, minimum, maximum)
+    return array_expression(context.rules, context.options.form, hint, items)
+
+
+def _count(context: Context, branch: Branch) -> tuple[int, int | None]:
+    """Read the bounds on the number of items, and report what can't be counted."""
     for leaf in branch:
         if leaf.schema.get("uniqueItems") is False:
             context.report.exact(leaf.pointer, "uniqueItems")
@@ -31,30 +56,9 @@ def array(context: Context, branch: Branch, hint: str) -> Expression | None:
     if minimum > LONGEST:
         raise SchemaTooLarge(branch[0].pointer, f"minItems is over {LONGEST}")
     if maximum is not None and maximum > LONGEST:
-        for leaf in branch:
-            if "maxItems" in leaf.schema:
-                context.report.later(leaf.pointer, "maxItems", f"over {LONGEST}")
+        later(context, branch, {"maxItems": f"over {LONGEST}"})
         maximum = None
-    shapes = [_items(context, leaf) for leaf in branch]
-    length = max((len(prefix) for prefix, _ in shapes), default=0)
-    if maximum is not None:
-        length = min(length, maximum)
-    positions: list[Expression] = []
-    for position in range(length):
-        places = tuple(
-            place for prefix, rest in shapes for place in (prefix[position : position + 1] or rest)
-        )
-        item = context.value(places, f"{hint}-item")
-        if item is None:
-            maximum = position
-            break
-        positions.append(item)
-    rest: Expression | None = None
-    if maximum is None or maximum > length:
-        rest = context.value(tuple(p for _, more in shapes for p in more), f"{hint}-item")
-    return array_expression(
-        context.rules, context.options.form, hint, positions, rest, minimum, maximum
-    )
+    return minimum, maximum
 
 
 def _without_false(branch: Branch, keyword: str) -> Branch:

@@ -113,16 +113,16 @@ class SchemaCompiler:
         if len(self._open) >= _DEEPEST:
             for place in unique:
                 self.report.later(place.pointer, "$depth", f"deeper than {_DEEPEST} levels")
-            return any_value(self.rules, self.options.form)
+            return any_value(self.rules, self.options.form).value
         self._budget -= 1
         if self._budget < 0:
             raise SchemaTooLarge(key[0], f"it has more than {self.options.rules} parts")
         self._open[key] = None
         built = self._build(unique, hint)
-        name = self._open.pop(key)
-        if name is not None:
+        recurs = self._open.pop(key)
+        if recurs is not None:
             # A rule that only names itself matches nothing; pruning takes it out again.
-            built = self.rules.set(name, Reference(name) if built is None else built)
+            built = self.rules.set(recurs, Reference(recurs) if built is None else built)
         elif built is not None:
             built = self.rules.define(hint, built)
         self._done[key] = built
@@ -142,7 +142,7 @@ class SchemaCompiler:
 
     def _branch(self, branch: Branch, hint: str) -> Expression | None:
         if all(leaf.schema.keys() <= _ANNOTATIONS for leaf in branch):
-            return any_value(self.rules, self.options.form)
+            return any_value(self.rules, self.options.form).value
         listed = constants(self, branch, hint)
         if listed is not False:
             return listed
@@ -158,8 +158,8 @@ class SchemaCompiler:
         if plain and kind in ("string", "number", "boolean", "null"):
             return scalars(self.rules)[kind]
         if plain and kind in ("object", "array") and not any("not" in e.schema for e in branch):
-            any_value(self.rules, self.options.form)
-            return Reference(f"any-{kind}")
+            free = any_value(self.rules, self.options.form)
+            return free.object if kind == "object" else free.array
         match kind:
             case "object":
                 return object_(self, branch, hint)

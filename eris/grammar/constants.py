@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from typing import Literal as OneOf
+from typing import cast
 
 from eris.grammar.context import Context
 from eris.grammar.document import Branch, Leaf
-from eris.grammar.expression import EMPTY, Expression, Literal, choice, sequence
+from eris.grammar.expression import EMPTY, Expression, Literal, Reference, choice, sequence
 from eris.grammar.json_text import dump
 from eris.grammar.report import Enforcement
 
@@ -22,7 +23,7 @@ _JSON_TYPES: dict[str, tuple[type, ...]] = {
 _LONGEST_INTEGER = 10**15
 
 
-def constants(context: Context, branch: Branch, hint: str) -> Expression | None | OneOf[False]:
+def constants(context: Context, branch: Branch, hint: str) -> Expression | OneOf[False] | None:
     """Give the expression of the listed values that fit everything else in the branch.
 
     Returns:
@@ -45,6 +46,12 @@ def constants(context: Context, branch: Branch, hint: str) -> Expression | None 
         leaf = lists[0][0]
         reason = "no listed value fits the rest"
         context.report.add(leaf.pointer, "enum", Enforcement.UNSATISFIABLE, reason)
+    # Alone, scalars make a rule without further references; beside a list or an object each
+    # keeps a rule of its own, so that no piece of text begins another (see `containers`).
+    if all(isinstance(option, Reference) for option in options):
+        options = [
+            context.rules.rules[option.rule] for option in options if isinstance(option, Reference)
+        ]
     whole = choice(options)
     return None if whole is None else context.rules.define(hint, whole)
 
@@ -75,7 +82,9 @@ class _Checker:
         from jsonschema import Draft202012Validator  # noqa: PLC0415 - 100 ms, seldom needed
         from jsonschema.exceptions import ValidationError  # noqa: PLC0415
 
-        validator = Draft202012Validator(self._context.document.root.schema)
+        validator = Draft202012Validator(
+            cast("Mapping[str, object]", self._context.document.root.schema)
+        )
         for leaf in self._branch:
             try:
                 validator.evolve(schema=leaf.schema).validate(value)

@@ -11,13 +11,12 @@ from eris.grammar.expression import (
     Expression,
     Literal,
     Reference,
-    Repeat,
     RuleBook,
     choice,
     repeat,
     sequence,
 )
-from eris.grammar.json_text import ANY_CHAR, BOOLEAN, NULL, STRING, Form, dump
+from eris.grammar.json_text import BOOLEAN, NULL, Form, any_char, dump, quoted
 from eris.grammar.number_range import NUMBER
 from eris.grammar.strings import bounded_repeat
 
@@ -86,8 +85,8 @@ class ObjectChain:
             if member.required:
                 return choice(options)
         if can_start:
-            for extra in self.extras:
-                options.append(self._extra(extra, "{", self._end(1)))
+            end = self._end(1)
+            options += [self._extra(extra, "{", end) for extra in self.extras]
         if self.minimum == 0:
             options.append(Literal("{}"))
         return choice(options)
@@ -153,85 +152,85 @@ class ObjectChain:
         return sequence(repeat(one, least, most), Literal("}"))
 
 
-def array(
-    rules: RuleBook,
-    form: Form,
-    hint: str,
-    prefix: list[Expression],
-    item: Expression | None,
-    minimum: int,
-    maximum: int | None,
-) -> Expression | None:
-    """Build an array: the prefix items, then `item` any number of times.
+@dataclass(frozen=True, slots=True)
+class Items:
+    """What an array holds.
 
-    Args:
-        rules: Where rules go.
-        form: The fixed text around values.
-        hint: Beginning of the rules' names.
+    Attributes:
         prefix: Items of the first positions.
-        item: All further items; None means that there are none.
+        rest: All further items; None means that there are none.
         minimum: Fewest items.
         maximum: Most items; None means without limit.
-
-    Returns:
-        The expression, or None if no array fits.
     """
-    if item is None:
+
+    prefix: tuple[Expression, ...] = ()
+    rest: Expression | None = None
+    minimum: int = 0
+    maximum: int | None = None
+
+
+def array(rules: RuleBook, form: Form, hint: str, items: Items) -> Expression | None:
+    """Build an array: its prefix, then further items; None if no array fits."""
+    prefix, minimum, maximum = items.prefix, items.minimum, items.maximum
+    if items.rest is None:
         maximum = len(prefix) if maximum is None else min(maximum, len(prefix))
     if maximum is not None and maximum < minimum:
         return None
-    if maximum is not None:
-        prefix = prefix[:maximum]
+    prefix = prefix[:maximum]
     empty = Literal("[]") if minimum == 0 else None
-    if maximum == 0:
+    first = prefix[0] if prefix else items.rest
+    if maximum == 0 or first is None:
         return empty
     comma = Literal(form.comma)
-    rest: Expression = Literal("]")
-    count = max(len(prefix), 1)
-    if item is not None:
+    onward: Expression = Literal("]")
+    if items.rest is not None:
+        count = max(len(prefix), 1)
         most = None if maximum is None else maximum - count
-        more = bounded_repeat(rules, hint, sequence(comma, item), max(0, minimum - count), most)
-        rest = sequence(more, rest)
+        item = sequence(comma, items.rest)
+        more = bounded_repeat(rules, hint, item, max(0, minimum - count), most)
+        onward = sequence(more, onward)
     for position in reversed(range(1, len(prefix))):
-        onward = sequence(comma, prefix[position], rest)
+        onward = sequence(comma, prefix[position], onward)
         if position >= minimum:
-            both = choice([onward, Literal("]")])
-            rest = onward if both is None else rules.define(f"{hint}-tail", both)
-        else:
-            rest = onward
-    first = prefix[0] if prefix else item
-    if first is None:
-        return empty
-    return choice([sequence(Literal("["), first, rest), empty])
+            both = choice([onward, Literal("]")]) or onward
+            onward = rules.define(f"{hint}-tail", both)
+    return choice([sequence(Literal("["), first, onward), empty])
 
 
-def any_value(rules: RuleBook, form: Form) -> Reference:
+@dataclass(frozen=True, slots=True)
+class AnyValue:
+    """The rules of JSON values without any condition."""
+
+    value: Reference
+    object: Reference
+    array: Reference
+
+
+def any_value(rules: RuleBook, form: Form) -> AnyValue:
     """Define, once, the rules of any JSON value; objects and arrays recur."""
-    if "any" in rules.rules:
-        return Reference("any")
+    known = [rules.shared.get(name) for name in ("any", "any-object", "any-array")]
+    if known[0] and known[1] and known[2]:
+        return AnyValue(known[0], known[1], known[2])
     name = rules.reserve("any")
     value = Reference(name)
-    text = Repeat(ANY_CHAR, 0, None)
+    text = repeat(any_char(rules), 0, None)
     close = sequence(Literal('"'), Literal(form.colon))
     first = rules.define("any-first-key", sequence(Literal('{"'), text, close))
     more = rules.define("any-more-key", sequence(Literal(f'{form.comma}"'), text, close))
     members = sequence(first, value, repeat(sequence(more, value), 0, None), Literal("}"))
     any_object = rules.define("any-object", choice([Literal("{}"), members]) or members)
-    items = array(rules, form, "any-array", [], value, 0, None) or value
+    items = array(rules, form, "any-array", Items(rest=value)) or value
     any_array = rules.define("any-array", items)
-    return rules.set(name, choice([any_object, any_array, *scalars(rules).values()]) or value)
-
-
-def any_object(rules: RuleBook, form: Form) -> Reference:
-    """Give the rule of any JSON object."""
-    any_value(rules, form)
-    return Reference("any-object")
+    whole = choice([any_object, any_array, *scalars(rules).values()]) or value
+    rules.set(name, whole)
+    rules.shared.update({"any": value, "any-object": any_object, "any-array": any_array})
+    return AnyValue(value, any_object, any_array)
 
 
 def scalars(rules: RuleBook) -> dict[str, Reference]:
     """Define, once, the rules of the types without parts."""
     return {
-        "string": rules.define("string", STRING),
+        "string": rules.define("string", quoted(repeat(any_char(rules), 0, None))),
         "number": rules.define("number", NUMBER),
         "boolean": rules.define("boolean", BOOLEAN),
         "null": rules.define("null", NULL),

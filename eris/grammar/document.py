@@ -283,7 +283,7 @@ def _marks(document: Document, place: Place) -> dict[str, frozenset[str]]:
     properties, required = schema.get("properties"), schema.get("required")
     if isinstance(properties, Mapping) and isinstance(required, list):
         # A required constant tells apart only among objects.
-        if marks.get("type") != {"object"}:
+        if marks.get("type") != frozenset({"object"}):
             return marks
         for name in required:
             inner = properties.get(name) if isinstance(name, str) else None

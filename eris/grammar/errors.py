@@ -8,17 +8,15 @@ GrammarError
     |-- MalformedSchema      it isn't a schema (a number, a list, a string)
 """
 
+from eris.errors import InvalidError
 
-class GrammarError(Exception):
+
+class GrammarError(InvalidError):
     """Base of everything raised by `eris.grammar`."""
-
-    code = "grammar"
 
 
 class InvalidGrammar(GrammarError):  # noqa: N818 - reads as what it is, like the others here
     """A grammar that an engine would refuse or crash on; it must not leave this package."""
-
-    code = "invalid-grammar"
 
 
 class SchemaNotUsable(GrammarError):  # noqa: N818 - as above
@@ -29,27 +27,23 @@ class SchemaNotUsable(GrammarError):  # noqa: N818 - as above
         reason: One clause, without the path.
     """
 
-    code = "schema-not-usable"
-
     def __init__(self, path: str, reason: str) -> None:
         self.path = path
         self.reason = reason
-        super().__init__(f"the schema at {path} can't become a grammar: {reason}")
+        super().__init__(
+            f"the schema at {path} can't become a grammar: {reason}",
+            hint="change the schema there, or accept any JSON object and validate it afterwards",
+            details={"path": path},
+        )
 
 
 class UnsatisfiableSchema(SchemaNotUsable):
     """No JSON value fits this schema."""
 
-    code = "schema-unsatisfiable"
-
 
 class SchemaTooLarge(SchemaNotUsable):
     """The grammar for this schema would be larger than the limits."""
 
-    code = "schema-too-large"
-
 
 class MalformedSchema(SchemaNotUsable):
     """Something that is neither an object nor a boolean was given as a schema."""
-
-    code = "schema-malformed"

@@ -144,10 +144,16 @@ class RuleBook:
 
     Names are `hint` or `hint-N`: lower-case letters, digits and hyphens only. Rules added with
     `define` and equal expressions share one name.
+
+    Attributes:
+        limit: Most rules.
+        rules: The rules so far.
+        shared: Rules that many parts use, by a name of their own, whatever the rule is called.
     """
 
     limit: int = 20_000
     rules: dict[str, Expression] = field(default_factory=dict)
+    shared: dict[str, Reference] = field(default_factory=dict)
     _by_expression: dict[Expression, str] = field(default_factory=dict)
     _counters: dict[str, int] = field(default_factory=dict)
     _taken: set[str] = field(default_factory=lambda: {"root", "start"})
@@ -181,6 +187,17 @@ class RuleBook:
             known = self._by_expression[expression] = self.reserve(hint)
             self.set(known, expression)
         return Reference(known)
+
+    def mark(self) -> tuple[int, int]:
+        """Remember the present state, for `rollback`."""
+        return len(self.rules), len(self._by_expression)
+
+    def rollback(self, mark: tuple[int, int]) -> None:
+        """Take out everything that was added since the mark."""
+        for name in list(self.rules)[mark[0] :]:
+            del self.rules[name]
+        for expression in list(self._by_expression)[mark[1] :]:
+            del self._by_expression[expression]
 
 
 _LONGEST_HINT = 24

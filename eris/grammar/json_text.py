@@ -1,6 +1,6 @@
-"""JSON values as grammar expressions: whole values, strings of any text, single characters.
+r"""JSON values as grammar expressions: whole values, strings of any text, single characters.
 
-Free strings accept every valid JSON spelling (`\\u0041`, `\\/`, surrogate pairs in order).
+Free strings accept every valid JSON spelling (`\u0041`, `\/`, surrogate pairs in order).
 Strings whose characters are restricted are written in one canonical way: a character stands for
 itself; quote, backslash and control characters are escaped.
 """
@@ -14,7 +14,8 @@ from eris.grammar.expression import (
     Choice,
     Expression,
     Literal,
-    Repeat,
+    Reference,
+    RuleBook,
     Sequence,
     choice,
     repeat,
@@ -22,6 +23,7 @@ from eris.grammar.expression import (
 )
 
 _CONTROL_END = 0x20
+_LAST = 0x10FFFF
 _HIGH_NIBBLE = 0x10
 _SHORT_ESCAPES = {8: "b", 9: "t", 10: "n", 12: "f", 13: "r"}
 _MUST_ESCAPE = CharSet.of([(0, _CONTROL_END - 1)]) | CharSet.chars('"\\')
@@ -65,7 +67,7 @@ def quoted(*contents: Expression) -> Expression:
 def char_class(chars: CharSet) -> CharClass:
     """Write a set as the shorter of the class and its negation."""
     outside = ~chars
-    if outside and len(outside.ranges) <= len(chars.ranges) and (0x10FFFF in chars):
+    if outside and len(outside.ranges) <= len(chars.ranges) and (_LAST in chars):
         return CharClass(outside.ranges, negated=True)
     return CharClass(chars.ranges)
 
@@ -126,10 +128,14 @@ def _any_char() -> Choice:
     )
 
 
-ANY_CHAR = _any_char()
-"""One character of a JSON string in any valid spelling."""
+_ANY_CHAR = _any_char()
 
-STRING = quoted(Repeat(ANY_CHAR, 0, None))
+
+def any_char(rules: RuleBook) -> Reference:
+    """Define, once, the rule of one character of a JSON string in any valid spelling."""
+    return rules.define("char", _ANY_CHAR)
+
+
 BOOLEAN = Choice((Literal("true"), Literal("false")))
 NULL = Literal("null")
 

@@ -1,7 +1,8 @@
 """Numbers between bounds as grammar expressions, digit by digit.
 
-Numbers are written with at most `DIGITS` digits before and after the point, so that a model
-can't run away in `0.3333...`; an exponent is offered only where there are no bounds.
+Numbers are written with at most `DIGITS` digits before and `PLACES` after the point, so that a
+model can't run away in `0.3333...`; an exponent is offered only where there are no bounds. Every
+double has a spelling within these limits.
 """
 
 from dataclasses import dataclass
@@ -21,24 +22,38 @@ from eris.grammar.expression import (
 )
 
 DIGITS = 16
+PLACES = 20
 _DIGIT = CharClass(((0x30, 0x39),))
 _NON_ZERO = CharClass(((0x31, 0x39),))
 _WHOLE = Choice((Literal("0"), Sequence((_NON_ZERO, Repeat(_DIGIT, 0, DIGITS - 1)))))
-_FRACTION = Sequence((Literal("."), Repeat(_DIGIT, 1, DIGITS)))
-# Exponents stop at 199: with 16 digits before the point no number overflows a double.
-_EXPONENT = Sequence(
-    (
-        CharClass(((0x45, 0x45), (0x65, 0x65))),
-        Repeat(CharClass(((0x2B, 0x2B), (0x2D, 0x2D))), 0, 1),
-        Choice((Repeat(_DIGIT, 1, 2), Sequence((Literal("1"), _DIGIT, _DIGIT)))),
-    )
+_FRACTION = Sequence((Literal("."), Repeat(_DIGIT, 1, PLACES)))
+_E = sequence(
+    CharClass(((0x45, 0x45), (0x65, 0x65))),
+    repeat(CharClass(((0x2B, 0x2B), (0x2D, 0x2D))), 0, 1),
+)
+_UP_TO_199 = (Repeat(_DIGIT, 1, 2), Sequence((Literal("1"), _DIGIT, _DIGIT)))
+_UP_TO_307 = (
+    *_UP_TO_199,
+    Sequence((Literal("2"), _DIGIT, _DIGIT)),
+    Sequence((Literal("30"), CharClass(((0x30, 0x37),)))),
 )
 
 INTEGER: Expression = Choice(
     (Literal("0"), sequence(repeat(Literal("-"), 0, 1), _NON_ZERO, repeat(_DIGIT, 0, DIGITS - 1)))
 )
+# Bounded exponents: no number of this form overflows a double to infinity.
 NUMBER: Expression = sequence(
-    repeat(Literal("-"), 0, 1), _WHOLE, repeat(_FRACTION, 0, 1), repeat(_EXPONENT, 0, 1)
+    repeat(Literal("-"), 0, 1),
+    Choice(
+        (
+            sequence(
+                _WHOLE,
+                repeat(_FRACTION, 0, 1),
+                repeat(sequence(_E, Choice(_UP_TO_199)), 0, 1),
+            ),
+            sequence(_DIGIT, repeat(_FRACTION, 0, 1), _E, Choice(_UP_TO_307)),
+        )
+    ),
 )
 
 
@@ -132,7 +147,7 @@ class Bound:
 
 
 def decimal_between(
-    low: Bound | None, high: Bound | None, places: int = DIGITS
+    low: Bound | None, high: Bound | None, places: int = PLACES
 ) -> Expression | None:
     """Decimal numbers between two bounds, with at most `places` digits after the point.
 
@@ -142,7 +157,7 @@ def decimal_between(
         ValueError: A bound has no finite decimal representation of a reasonable length.
     """
     zero = Bound(Fraction(0))
-    if low is None and high is None and places >= DIGITS:
+    if low is None and high is None and places >= PLACES:
         return NUMBER
     options: list[Expression | None] = []
     if high is None or high.value >= 0:

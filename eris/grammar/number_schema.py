@@ -7,7 +7,7 @@ from fractions import Fraction
 from eris.grammar.context import Context
 from eris.grammar.document import Branch, Leaf
 from eris.grammar.expression import Expression, Literal, choice
-from eris.grammar.number_range import DIGITS, Bound, decimal_between, integer_between
+from eris.grammar.number_range import PLACES, Bound, decimal_between, integer_between
 
 _MOST_MULTIPLES = 500
 _LARGEST_EXPONENT = 60
@@ -20,7 +20,7 @@ def number(context: Context, branch: Branch, *, whole: bool) -> Expression | Non
     multiples = _multiples(context, branch)
     if whole or any(step.denominator == 1 for step in multiples.values()):
         return _integer(context, low, high, multiples)
-    places = DIGITS
+    places = PLACES
     for pointer, step in multiples.items():
         power = _decimal_places(step)
         if power is None:
@@ -107,7 +107,7 @@ def _integer(
 
 def _decimal_places(step: Fraction) -> int | None:
     """Give n if the step is 10 to the power of -n."""
-    for power in range(1, DIGITS + 1):
+    for power in range(1, PLACES + 1):
         if step == Fraction(1, 10**power):
             return power
     return None

@@ -1,7 +1,7 @@
-"""Grammar expressions as GBNF text, in the subset that llama.cpp and llguidance both read.
+r"""Grammar expressions as GBNF text, in the subset that llama.cpp and llguidance both read.
 
 Known limits of the readers that shape the text: rule names hold `[a-z0-9-]` only; a rule may
-continue on the next line only after `|`; llguidance's converter drops leading zeros of `\\u`
+continue on the next line only after `|`; llguidance's converter drops leading zeros of `\u`
 escapes, so characters beyond ASCII are written as themselves.
 """
 

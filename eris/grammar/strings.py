@@ -22,7 +22,7 @@ from eris.grammar.expression import (
     repeat,
     sequence,
 )
-from eris.grammar.json_text import ANY_CHAR, encode_chars
+from eris.grammar.json_text import any_char, encode_chars
 from eris.grammar.pattern import (
     Anchor,
     Chars,
@@ -119,7 +119,9 @@ def text_contents(rules: RuleBook, hint: str, condition: TextCondition) -> Expre
     plain_length = (condition.minimum, condition.maximum) == (0, None)
     if not condition.refused and not condition.words:
         if not condition.patterns:
-            return bounded_repeat(rules, hint, ANY_CHAR, condition.minimum, condition.maximum)
+            return bounded_repeat(
+                rules, hint, any_char(rules), condition.minimum, condition.maximum
+            )
         if len(condition.patterns) == 1:
             tree: Node | None = condition.patterns[0]
             if not plain_length and tree is not None:

@@ -133,7 +133,8 @@ def prune(grammar: Grammar) -> Grammar | None:
 
     Returns None when nothing is left of the root rule.
     """
-    productive = productive_rules(grammar.rules)
+    reachable = _reachable(grammar)
+    productive = productive_rules(reachable)
     if grammar.root not in productive:
         return None
     rules: dict[str, Expression] = {}
@@ -158,6 +159,17 @@ class _Property(Protocol):
     """The shape of `_nullable` and `_productive`."""
 
     def __call__(self, expression: Expression, known: set[str], /) -> bool: ...
+
+
+def _reachable(grammar: Grammar) -> dict[str, Expression]:
+    found: dict[str, Expression] = {}
+    todo = [grammar.root]
+    while todo:
+        name = todo.pop()
+        if name not in found:
+            found[name] = grammar.rules[name]
+            todo.extend(references(grammar.rules[name]))
+    return found
 
 
 def _least_fixpoint(

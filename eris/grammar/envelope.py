@@ -1,0 +1,206 @@
+"""The grammar of a whole answer: thought, status, message and calls of the offered tools."""
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from eris.grammar.compiler import Compiled, SchemaCompiler, digest, finish
+from eris.grammar.containers import any_value, scalars
+from eris.grammar.context import Options
+from eris.grammar.document import Place
+from eris.grammar.errors import SchemaNotUsable
+from eris.grammar.expression import (
+    Expression,
+    Literal,
+    RuleBook,
+    choice,
+    repeat,
+    sequence,
+)
+from eris.grammar.json_text import DEFAULT_FORM, NULL, Form, any_char, dump, quoted
+from eris.grammar.printer import print_grammar
+from eris.grammar.report import Enforcement, Finding, Report
+from eris.grammar.strings import bounded_repeat
+
+STATUSES = ("Task", "Reflect", "Idle", "Process")
+_MOST_RULES = 200_000
+_ANY_OBJECT = Place("#object", {"type": "object"})
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSchema:
+    """A tool as the grammar sees it.
+
+    Attributes:
+        name: The full name, such as `vault:read`.
+        schema: JSON Schema of its arguments.
+    """
+
+    name: str
+    schema: Mapping[str, object] | bool
+
+
+@dataclass(frozen=True, slots=True)
+class EnvelopeLimits:
+    """Bounds on the parts of an answer.
+
+    Attributes:
+        max_calls: Most tool calls in one answer.
+        thought_max: Most characters of `thought`.
+    """
+
+    max_calls: int = 4
+    thought_max: int = 400
+
+
+DEFAULT_LIMITS = EnvelopeLimits()
+
+
+def envelope_grammar(
+    tools: Sequence[ToolSchema],
+    *,
+    form: Form = DEFAULT_FORM,
+    max_calls: int = DEFAULT_LIMITS.max_calls,
+    thought_max: int = DEFAULT_LIMITS.thought_max,
+) -> Compiled:
+    """Compile the grammar of an answer that may call these tools and no others.
+
+    A tool whose schema can't be compiled takes any JSON object instead; the report says so, and
+    its arguments have to be validated afterwards. The order of the tools doesn't matter.
+
+    Raises:
+        ValueError: Two tools have the same name, or a limit makes no sense.
+    """
+    if max_calls < 1 or thought_max < 0:
+        raise ValueError(f"max_calls={max_calls}, thought_max={thought_max}: too small")
+    ordered = sorted(tools, key=lambda tool: tool.name)
+    names = [tool.name for tool in ordered]
+    if len(set(names)) < len(names):
+        twice = sorted({name for name in names if names.count(name) > 1})
+        raise ValueError(f"tools with the same name: {', '.join(twice)}")
+    options = Options(form=form)
+    rules = RuleBook()
+    findings: list[Finding] = []
+    calls: list[Expression | None] = []
+    for tool in ordered:
+        arguments, report = _arguments(rules, tool, options)
+        findings += report
+        name = dump(tool.name, form)
+        key = f'{{"name"{form.colon}{name}{form.comma}"args"{form.colon}'
+        calls.append(sequence(Literal(key), arguments, Literal("}")))
+    rules.limit = _MOST_RULES
+    root = _root(rules, form, choice(calls), EnvelopeLimits(max_calls, thought_max))
+    grammar = finish(rules, root)
+    limits = (max_calls, thought_max)
+    return Compiled(
+        text=print_grammar(grammar),
+        grammar=grammar,
+        report=Report(tuple(findings)),
+        key=digest([[(tool.name, tool.schema) for tool in ordered], limits], options),
+    )
+
+
+def _root(
+    rules: RuleBook, form: Form, call: Expression | None, limits: EnvelopeLimits
+) -> Expression:
+    thought = bounded_repeat(rules, "thought", any_char(rules), 0, limits.thought_max)
+    known = scalars(rules)
+    statuses = choice(Literal(dump(status, form)) for status in STATUSES)
+    message = choice([known["string"], known["null"]])
+    calls: Expression = Literal("[]")
+    if call is not None:
+        one = rules.define("call", call)
+        more = repeat(sequence(Literal(form.comma), one), 0, limits.max_calls - 1)
+        some = sequence(Literal("["), one, more, Literal("]"))
+        calls = rules.define("calls", choice([Literal("[]"), some]) or some)
+    parts = {
+        "thought": rules.define("thought", quoted(thought)),
+        "status": rules.define("status", statuses or NULL),
+        "message_to_user": rules.define("message", message or NULL),
+        "tool_calls": calls,
+    }
+    pieces: list[Expression] = []
+    before = "{"
+    for key, value in parts.items():
+        pieces += [Literal(f'{before}"{key}"{form.colon}'), value]
+        before = form.comma
+    return sequence(*pieces, Literal("}"))
+
+
+def _arguments(
+    rules: RuleBook, tool: ToolSchema, options: Options
+) -> tuple[Expression, tuple[Finding, ...]]:
+    """Compile one tool's arguments; if that fails, nothing of them is left among the rules."""
+    free = any_value(rules, options.form)
+    mark = rules.mark()
+    rules.limit = len(rules.rules) + options.rules
+    try:
+        compiler = SchemaCompiler(tool.schema, rules, options)
+        root = compiler.root(_ANY_OBJECT, hint=f"{tool.name}-args")
+        finish(rules, root)
+    except SchemaNotUsable as error:
+        rules.rollback(mark)
+        finding = Finding(
+            error.path,
+            "$schema",
+            Enforcement.CHECKED_AFTERWARDS,
+            f"taken as any object: {error.reason}",
+            tool.name,
+        )
+        return free.object, (finding,)
+    report = compiler.report.report()
+    return root, tuple(replace(finding, tool=tool.name) for finding in report)
+
+
+class SubsetCache:
+    """Compiled envelopes by the set of tools they offer, the most recently used ones kept.
+
+    Not safe for several threads at once; it belongs to one actor.
+    """
+
+    def __init__(
+        self, size: int = 256, *, form: Form = DEFAULT_FORM, limits: EnvelopeLimits = DEFAULT_LIMITS
+    ) -> None:
+        self.size = size
+        self.form = form
+        self.limits = limits
+        self.hits = 0
+        self.misses = 0
+        self._compiled: OrderedDict[tuple[tuple[str, str], ...], Compiled] = OrderedDict()
+        self._hashes: dict[str, tuple[object, str]] = {}
+
+    def __len__(self) -> int:
+        return len(self._compiled)
+
+    def get(self, tools: Sequence[ToolSchema]) -> Compiled:
+        """Give the envelope grammar for a set of tools, compiled at most once while it's kept.
+
+        Raises:
+            ValueError: Two tools have the same name.
+        """
+        key = tuple(sorted((tool.name, self._hash(tool)) for tool in tools))
+        known = self._compiled.get(key)
+        if known is not None:
+            self.hits += 1
+            self._compiled.move_to_end(key)
+            return known
+        self.misses += 1
+        compiled = envelope_grammar(
+            tools,
+            form=self.form,
+            max_calls=self.limits.max_calls,
+            thought_max=self.limits.thought_max,
+        )
+        self._compiled[key] = compiled
+        while len(self._compiled) > self.size:
+            self._compiled.popitem(last=False)
+        return compiled
+
+    def _hash(self, tool: ToolSchema) -> str:
+        """Hash a schema once per schema object, since tools are declared once and kept."""
+        known = self._hashes.get(tool.name)
+        if known is not None and known[0] is tool.schema:
+            return known[1]
+        value = digest(tool.schema, Options(form=self.form))
+        self._hashes[tool.name] = (tool.schema, value)
+        return value
