@@ -25,10 +25,11 @@ BUILD: Final = f"llama-cpp-python {version('llama-cpp-python')}"
 
 Logits = NDArray[np.float32]
 
-_LOG_LEVELS: Final = {2: "info", 3: "warning", 4: "error"}
+_ERROR_LEVEL: Final = 4
 _CONTINUED_LINE: Final = 5
 _LONGEST_PIECE: Final = 4096
 _ABORTED: Final = 2
+_ABORTED_LINES: Final = ("failed with error 1", "compute status: 1", "decode, ret = 2")
 _SEQUENCE: Final = 0
 _ADD_NOTHING: Final = False
 _WITH_DATA: Final = True
@@ -46,8 +47,10 @@ def start_backend(log: Logger) -> None:
 
     def write(level: int, text: bytes | None, _data: object) -> None:
         line = (text or b"").decode("utf-8", "replace").strip()
+        # llama.cpp reports a pass that was aborted on request as an error, in three lines.
+        aborted = any(words in line for words in _ABORTED_LINES)
+        severe = level == _ERROR_LEVEL and not aborted
         if line and level != _CONTINUED_LINE:
-            severe = _LOG_LEVELS.get(level, "debug") == "error"
             (log.warning if severe else log.debug)("llama", line=line)
 
     with _backend_lock:
