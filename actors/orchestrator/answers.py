@@ -5,27 +5,32 @@ answer means for a turn, and which class of failure one is that can't be read.
 """
 
 import json
+from collections.abc import Collection
 
 import msgspec
 
-from actors.orchestrator.steps import Fault
+from actors.orchestrator.steps import AnswerStep, Fault
+from eris.envelope import (
+    Envelope,
+    EnvelopeError,
+    EnvelopeStream,
+    MessageDelta,
+    ThoughtDelta,
+    ToolCall,
+    parse_envelope,
+    render_envelope,
+)
 
-
-class Called(msgspec.Struct, frozen=True, kw_only=True):
-    """A tool call that the model asks for."""
-
-    name: str
-    arguments: str
-    """JSON text as the model wrote it; whether it makes sense is the gatekeeper's to say."""
+_FORCED_START = '{"thought": "'
 
 
 class Answered(msgspec.Struct, frozen=True, kw_only=True):
     """An answer that could be read."""
 
-    thought: str
+    thought: str = ""
     message: str = ""
     """For the user; empty if there is none."""
-    calls: tuple[Called, ...] = ()
+    calls: tuple[ToolCall, ...] = ()
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,46 +40,64 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     fault: Fault | None = None
 
 
-class _Call(msgspec.Struct, kw_only=True):
-    name: str
-    args: msgspec.Raw = msgspec.Raw(b"{}")
-
-
-class _Envelope(msgspec.Struct, kw_only=True):
-    thought: str
-    status: str
-    message_to_user: str | None
-    tool_calls: list[_Call]
-
-
-def read_answer(text: str, *, cut: bool) -> Reading:
-    """Read an answer; ``cut`` says that the token limit ended it."""
+def read_answer(step: AnswerStep, tools: Collection[str]) -> Reading:
+    """Read an answer; ``tools`` are known names, for a call that stands alone."""
+    if not step.text.strip():
+        return Reading(fault=Fault.TRUNCATED if step.cut else Fault.EMPTY)
     try:
-        envelope = msgspec.json.decode(text, type=_Envelope)
-    except (msgspec.DecodeError, UnicodeError):
-        return Reading(fault=Fault.TRUNCATED if cut else Fault.SCHEMA)
+        envelope = parse_envelope(step.text, tools=tools)
+    except EnvelopeError:
+        return Reading(fault=Fault.TRUNCATED if step.cut else Fault.SCHEMA)
     return Reading(
         answered=Answered(
             thought=envelope.thought,
-            message=envelope.message_to_user or "",
-            calls=tuple(
-                Called(name=call.name, arguments=bytes(call.args).decode())
-                for call in envelope.tool_calls
-            ),
+            message=(envelope.message_to_user or "").strip(),
+            calls=envelope.tool_calls,
         )
     )
 
 
+def written_answer(step: AnswerStep, answered: Answered) -> str:
+    """Return an answer as the next prompt shows it: as it was written, if the form is right.
+
+    Then its tokens are those that the model produced, and their KV state is reused.
+    """
+    if step.text.startswith(_FORCED_START) and step.text.endswith("}"):
+        return step.text
+    return write_answer(answered)
+
+
 def write_answer(answered: Answered) -> str:
     """Write an answer in exactly the form that the grammar forces."""
-    return json.dumps(
-        {
-            "thought": answered.thought,
-            "status": "Task",
-            "message_to_user": answered.message or None,
-            "tool_calls": [
-                {"name": call.name, "args": json.loads(call.arguments)} for call in answered.calls
-            ],
-        },
-        ensure_ascii=False,
+    return render_envelope(
+        Envelope(
+            thought=answered.thought,
+            message_to_user=answered.message or None,
+            tool_calls=answered.calls,
+        )
     )
+
+
+def arguments_text(call: ToolCall) -> str:
+    """Return the arguments of a call as JSON text."""
+    return json.dumps(call.args, ensure_ascii=False)
+
+
+class AnswerStream:
+    """Reads along while an answer is being written, for showing it."""
+
+    def __init__(self) -> None:
+        self._stream = EnvelopeStream()
+
+    def feed(self, text: str) -> tuple[str, str]:
+        """Take more text; returns what it adds to the thought and to the message."""
+        thought, message = "", ""
+        for event in self._stream.feed(text):
+            match event:
+                case ThoughtDelta():
+                    thought += event.text
+                case MessageDelta():
+                    message += event.text
+                case _:
+                    pass
+        return thought, message

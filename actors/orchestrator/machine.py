@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from actors.orchestrator.answers import Answered, read_answer
+from actors.orchestrator.answers import Answered, arguments_text, read_answer
 from actors.orchestrator.claims import asks_about_the_past, claimed, without_claims
 from actors.orchestrator.recovery import attempts, correct, give_up
 from actors.orchestrator.steps import (
@@ -126,20 +126,19 @@ def _ask(steps: Sequence[Step]) -> Ask:
 
 
 def _after_answer(turn: Turn, answer: AnswerStep, limits: Limits) -> Action:
-    reading = read_answer(answer.text, cut=answer.cut)
+    offered = _offer(turn.steps).tools
+    reading = read_answer(answer, offered)
     answered = reading.answered
     if answered is None:
         return _recover(reading.fault or Fault.SCHEMA, turn.steps, limits)
-    offered = _offer(turn.steps).tools
     unknown = [call.name for call in answered.calls if call.name not in offered]
     if unknown:
         return _recover(Fault.UNKNOWN_TOOL, turn.steps, limits, unknown[0])
     if answered.calls:
         return _next_call(turn, answer, answered)
-    message = answered.message.strip()
-    if not message:
+    if not answered.message:
         return _recover(Fault.EMPTY, turn.steps, limits)
-    return _with_message(turn, message, limits, cut=answer.cut)
+    return _with_message(turn, answered.message, limits, cut=answer.cut)
 
 
 def _with_message(turn: Turn, message: str, limits: Limits, *, cut: bool) -> Action:
@@ -169,7 +168,7 @@ def _next_call(turn: Turn, answer: AnswerStep, answered: Answered) -> Action:
     call = CallStep(
         call_id=f"{turn.turn}.{answer.round}.{position}",
         tool=wanted.name,
-        arguments=wanted.arguments,
+        arguments=arguments_text(wanted),
     )
     done = _last_change(turn.steps)
     if position >= CALLS_PER_ANSWER:
@@ -185,7 +184,7 @@ def _next_call(turn: Turn, answer: AnswerStep, answered: Answered) -> Action:
 def _after_result(turn: Turn, limits: Limits) -> Action:
     steps = turn.steps
     answer = next(step for step in reversed(steps) if isinstance(step, AnswerStep))
-    answered = read_answer(answer.text, cut=answer.cut).answered
+    answered = read_answer(answer, _offer(steps).tools).answered
     results = _results_since(steps, answer)
     if answered is not None and len(results) < len(answered.calls):
         return _next_call(turn, answer, answered)

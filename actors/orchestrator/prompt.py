@@ -9,7 +9,12 @@ else; they shrink only when the context is full (`actors.orchestrator.condensing
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from actors.orchestrator.answers import Answered, Called, read_answer, write_answer
+from actors.orchestrator.answers import (
+    Answered,
+    read_answer,
+    write_answer,
+    written_answer,
+)
 from actors.orchestrator.condensing import Condensing, PastTurn, condensed_lines
 from actors.orchestrator.steps import (
     AnswerStep,
@@ -19,6 +24,7 @@ from actors.orchestrator.steps import (
     ResultStep,
     Step,
 )
+from eris.envelope import ToolCall
 from proto.inference import Message, Part
 
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -40,9 +46,9 @@ _CALL = write_answer(
     Answered(
         thought="The user wants a line added to a note.",
         calls=(
-            Called(
-                name="vault:write",
-                arguments='{"path": "notes/list.md", "content": "call Anna", "mode": "append"}',
+            ToolCall(
+                "vault:write",
+                {"path": "notes/list.md", "content": "call Anna", "mode": "append"},
             ),
         ),
     )
@@ -124,9 +130,8 @@ def _past_messages(turn: PastTurn) -> list[Message]:
     last = next(
         (step for step in reversed(kept) if isinstance(step, (AnswerStep, ResultStep))), None
     )
-    reading = read_answer(last.text, cut=last.cut) if isinstance(last, AnswerStep) else None
-    said = reading.answered if reading is not None else None
-    if said is not None and not said.calls and said.message.strip() == turn.answer:
+    said = _understood(last, kept) if isinstance(last, AnswerStep) else None
+    if said is not None and not said.calls and said.message == turn.answer:
         return messages
     # The user was told something else than the model's last words: that is what was said.
     if said is not None:
@@ -145,10 +150,12 @@ def _turn_messages(text: str, steps: Sequence[Step], result_characters: int) -> 
         match step:
             case AnswerStep():
                 untold = isinstance(following, CorrectionStep) and following.fault in _NOT_TOLD
-                if untold or read_answer(step.text, cut=step.cut).answered is None:
+                answered = _understood(step, steps)
+                if untold or answered is None:
                     continue
+                told = Part(segment="answer", text=written_answer(step, answered))
                 messages.append(_message("user", waiting))
-                messages.append(_message("assistant", [Part(segment="answer", text=step.text)]))
+                messages.append(_message("assistant", [told]))
                 waiting = []
             case ResultStep():
                 waiting.append(Part(segment="results", text=_result(step, result_characters)))
@@ -163,6 +170,11 @@ def _turn_messages(text: str, steps: Sequence[Step], result_characters: int) -> 
     if waiting:
         messages.append(_message("user", waiting))
     return messages
+
+
+def _understood(step: AnswerStep, steps: Sequence[Step]) -> Answered | None:
+    tools = {name for offer in steps if isinstance(offer, OfferStep) for name in offer.tools}
+    return read_answer(step, tools).answered
 
 
 def _opening(text: str, offer: OfferStep | None) -> list[Part]:

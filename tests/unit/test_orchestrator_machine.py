@@ -129,6 +129,13 @@ def test_a_message_beside_calls_is_provisional():
     assert play([both, answer("It is in a.md.")])[-1].message == "It is in a.md."
 
 
+def test_a_call_printed_as_text_is_carried_out_once_and_never_shown():
+    alone = ('{"name": "vault:read", "arguments": {"path": "a.md"}}', False)
+    steps = play([alone, HELLO])
+    assert [call.tool for call in of(CallStep, steps)] == ["vault:read"]
+    assert steps[-1].message == "Hello!"
+
+
 def test_calls_have_ids_of_turn_round_and_position():
     pair = answer(None, ("vault:read", {"path": "a"}), ("vault:read", {"path": "b"}))
     steps = play([pair, read("c"), HELLO])
@@ -158,8 +165,8 @@ def test_a_turn_goes_on_the_same_from_any_of_its_steps(length):
         (answer(None, ("web:fetch", {})), Fault.UNKNOWN_TOOL),
         (read("missing.md"), Fault.TOOL_FAILED),
         (SAVED, Fault.UNBACKED),
-        (("", False), Fault.SCHEMA),
-        (('{"name": "vault:read", "arguments": {"path": "a"}}', False), Fault.SCHEMA),
+        (("", False), Fault.EMPTY),
+        (('{"name": "web:fetch", "arguments": {"path": "a"}}', False), Fault.SCHEMA),
         (("<think>endless", True), Fault.TRUNCATED),
     ],
 )

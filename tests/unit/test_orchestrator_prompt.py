@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from actors.orchestrator.answers import Answered, Called, write_answer
+from actors.orchestrator.answers import Answered, write_answer
 from actors.orchestrator.condensing import (
     MOST_LINES,
     Condensing,
@@ -24,6 +24,7 @@ from actors.orchestrator.steps import (
     OfferStep,
     ResultStep,
 )
+from eris.envelope import ToolCall
 from proto.orchestrator import TurnState
 
 OFFER = OfferStep(
@@ -35,9 +36,7 @@ OFFER = OfferStep(
 CHAT = OfferStep(tools=(), grammar="root ::= …", local_time="Tuesday 2026-12-01 09:01")
 CALLING = AnswerStep(
     round=0,
-    text=write_answer(
-        Answered(thought="", calls=(Called(name="vault:write", arguments='{"path": "a.md"}'),))
-    ),
+    text=write_answer(Answered(thought="", calls=(ToolCall("vault:write", {"path": "a.md"}),))),
 )
 CALL = CallStep(call_id="t.0.0", tool="vault:write", arguments='{"path": "a.md"}')
 RESULT = ResultStep(

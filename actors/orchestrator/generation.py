@@ -1,0 +1,227 @@
+"""Asks the model for an answer and follows its stream, across restarts of `inference`."""
+
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+import msgspec
+
+from actors.orchestrator.answers import AnswerStream
+from actors.orchestrator.cancellation import Cancellation
+from actors.orchestrator.steps import AnswerStep
+from eris.actor import Port
+from eris.errors import ErisError, RemoteError, UnavailableError
+from proto.errors import ErrorBody, ErrorCode
+from proto.inference import (
+    Chunk,
+    DescribeModel,
+    FinishReason,
+    Generate,
+    Generated,
+    ModelDescription,
+    Prefilled,
+)
+
+LOST = frozenset(
+    {
+        ErrorCode.UNREACHABLE,
+        ErrorCode.PEER_RESTARTED,
+        ErrorCode.STREAM_UNKNOWN,
+        ErrorCode.DRAINING,
+        ErrorCode.LOADING,
+        ErrorCode.BUSY,
+        ErrorCode.OVERRUN,
+        ErrorCode.CANCELLED,
+    }
+)
+"""Errors that end a stream without saying anything about its answer: it's asked for again."""
+
+MOST_LOST = 8
+"""Streams of one answer that may be lost after they had begun."""
+
+AWAY_SECONDS = 180.0
+"""How long `inference` may be out of reach before a turn gives up on it."""
+
+RETRY_SECONDS = 0.25
+"""Pause before a lost answer is asked for again."""
+
+PROGRESS_SECONDS = 0.25
+"""Shortest time between two reports of speed."""
+
+_POLL_SECONDS = 1.0
+_CANCEL_SECONDS = 2.0
+
+
+class Audience(Protocol):
+    """Who is told what happens while an answer is written."""
+
+    def reading(self, detail: str = "") -> None:
+        """The prompt is being read, or waits to be."""
+
+    def writing(self, tokens: int, tokens_per_second: float) -> None:
+        """So many tokens have been written, at this speed."""
+
+    def said(self, thought: str, message: str) -> None:
+        """More of the thought and of the message."""
+
+    def again(self) -> None:
+        """What was said of this answer is void: it begins anew."""
+
+
+class ModelFacts:
+    """What is loaded, asked once for each start of `inference`. For several threads."""
+
+    def __init__(self, port: Port) -> None:
+        self._port = port
+        self._known: ModelDescription | None = None
+
+    def forget(self) -> None:
+        """Ask again next time: `inference` was restarted."""
+        self._known = None
+
+    def describe(self, within: float, cancellation: Cancellation | None = None) -> ModelDescription:
+        """Return the description of the loaded model.
+
+        Raises:
+            RemoteError: `inference` doesn't answer in time.
+            CancelledWorkError: The turn was stopped.
+        """
+        known = self._known
+        if known is None:
+            known = self._port.ask(
+                "inference",
+                DescribeModel(),
+                ModelDescription,
+                within=within,
+                retry=True,
+                cancelled=cancellation.event if cancellation else None,
+            )
+            self._known = known
+        return known
+
+
+class _Written(msgspec.Struct):
+    """An answer as it arrives."""
+
+    text: str = ""
+    prefilled: Prefilled | None = None
+
+
+class Generator:
+    """Gets one answer after the other for one turn."""
+
+    def __init__(
+        self,
+        port: Port,
+        cancellation: Cancellation,
+        audience: Audience,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._port = port
+        self._cancellation = cancellation
+        self._audience = audience
+        self._monotonic = monotonic
+
+    def answer(self, request: Generate, number: int, deadline: float, trace: str) -> AnswerStep:
+        """Return the model's complete answer number ``number``, streaming it to the audience.
+
+        Raises:
+            RemoteError: `inference` refused it, such as with ``context-full``.
+            UnavailableError: `inference` stayed away, or lost the answer too often.
+            CancelledWorkError: The turn was stopped.
+            ErisError: ``expired``: the turn's time is used up.
+        """
+        lost, away_since = 0, 0.0
+        self._audience.reading()
+        while True:
+            written = _Written()
+            try:
+                generated = self._follow(request, written, deadline, trace)
+                return _step(number, written, generated)
+            except RemoteError as error:
+                self._cancellation.check()
+                if error.code not in LOST:
+                    raise
+                now = self._monotonic()
+                if written.prefilled is not None:
+                    lost, away_since = lost + 1, 0.0
+                away_since = away_since or now
+                if lost >= MOST_LOST or now - away_since > AWAY_SECONDS:
+                    raise UnavailableError(
+                        f"The model's process can't finish an answer: {error.message}",
+                        hint="See `eris status` and `eris logs inference`.",
+                    ) from error
+            again = f" ({lost + 1})" if lost else ""
+            self._audience.again()
+            self._audience.reading(f"the model's process was restarted, asking again{again}")
+            self._cancellation.event.wait(RETRY_SECONDS)
+            self._cancellation.check()
+
+    def _follow(
+        self, request: Generate, written: _Written, deadline: float, trace: str
+    ) -> Generated:
+        reader = self._port.open(
+            "inference",
+            request,
+            item=Prefilled | Chunk,
+            result=Generated,
+            within=max(1.0, deadline - self._monotonic()),
+            trace=trace,
+        )
+        answer = AnswerStream()
+        began = reported = stopped = 0.0
+        with self._cancellation.watching(reader):
+            while not reader.over:
+                item = reader.next(_CANCEL_SECONDS if stopped else _POLL_SECONDS)
+                now = self._monotonic()
+                match item:
+                    case Prefilled():
+                        written.prefilled = item
+                        began = now
+                        self._audience.writing(0, 0.0)
+                    case Chunk():
+                        written.text += item.text
+                        self._audience.said(*answer.feed(item.text))
+                        if now - reported > PROGRESS_SECONDS:
+                            reported = now
+                            self._audience.writing(
+                                item.tokens, item.tokens / max(now - began, 1e-3)
+                            )
+                    case _:
+                        pass
+                if now > deadline:
+                    raise ErisError("The turn's time is used up.", code=ErrorCode.EXPIRED)
+                if self._cancellation.event.is_set():
+                    # What was written is void; its end is waited for, so that the model is free.
+                    if stopped and now - stopped > _CANCEL_SECONDS:
+                        break
+                    stopped = stopped or now
+        self._cancellation.check()
+        if reader.result.finish is FinishReason.CANCELLED:
+            raise RemoteError(_cancelled_elsewhere(), "inference")
+        return reader.result
+
+
+def _step(number: int, written: _Written, generated: Generated) -> AnswerStep:
+    counts = written.prefilled.counts if written.prefilled else None
+    return AnswerStep(
+        round=number,
+        text=written.text,
+        cut=generated.finish is FinishReason.LENGTH,
+        prompt=generated.prompt_tokens,
+        cached=generated.cached_tokens,
+        prefilled=generated.prefilled_tokens,
+        generated=generated.generated_tokens,
+        forced=generated.forced_tokens,
+        prefill_ms=round(generated.prefill_seconds * 1000, 1),
+        decode_ms=round(generated.decode_seconds * 1000, 1),
+        segments=counts.segments if counts else {},
+    )
+
+
+def _cancelled_elsewhere() -> ErrorBody:
+    return ErrorBody(
+        code=ErrorCode.CANCELLED,
+        message="The model stopped before the end of its answer.",
+        retryable=True,
+    )

@@ -1,0 +1,439 @@
+"""Runs one turn to its end: does what the machine decides, and writes down what came of it.
+
+Everything here is about the world outside: asking the other actors, waiting, telling the surfaces.
+What comes next is decided in `actors.orchestrator.machine`.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+import msgspec
+
+from actors.orchestrator.cancellation import Cancellation
+from actors.orchestrator.conversation import Conversation
+from actors.orchestrator.generation import AWAY_SECONDS, Generator, ModelFacts
+from actors.orchestrator.journal import Journal, TurnRecord
+from actors.orchestrator.machine import Ask, Close, Limits, Prepare, Record, Run, Turn, decide
+from actors.orchestrator.prompt import local_time
+from actors.orchestrator.results import cap, surely_fits
+from actors.orchestrator.steps import (
+    AnswerStep,
+    CallStep,
+    CorrectionStep,
+    FinishedStep,
+    OfferStep,
+    ResultStep,
+    Step,
+)
+from actors.orchestrator.telling import Telling
+from actors.orchestrator.views import Timings, calls_of, view_of
+from eris.actor import Port
+from eris.errors import CancelledWorkError, ErisError, RemoteError, StorageError
+from proto.errors import ErrorCode
+from proto.gatekeeper import Invoke, Invoked, Ledger, LedgerEntries, Offer, Offered
+from proto.inference import CountTokens, Generate, TextCounts, TokenCounts, TokenizeText
+from proto.orchestrator import TurnState
+from proto.router import Route, Routed
+
+ROUTE_SECONDS = 10.0
+"""How long a turn waits for a router that's away; then it goes on without tools and says so."""
+
+ROUTE_CHARACTERS = 2000
+"""What the router sees of a long message."""
+
+GATEKEEPER_SECONDS = 60.0
+"""How long a turn waits for a gatekeeper that's away: without it there's no grammar."""
+
+OWNER_SECONDS = 5.0
+"""How long a turn waits for the owner of a fitting tool to register it again."""
+
+CALL_SECONDS = 120.0
+"""Most time of one tool call."""
+
+SETTLE_SECONDS = 2.0
+"""How long a cancelled turn waits to learn what became of its last call."""
+
+_OWNER_POLL_SECONDS = 0.2
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What turns need of the process they run in."""
+
+    port: Port
+    journal: Journal
+    facts: ModelFacts
+    clock: Callable[[], float]
+    """Seconds since the epoch."""
+    local_now: Callable[[], datetime]
+    """The user's local time."""
+
+    @property
+    def limits(self) -> Limits:
+        """Bounds of a turn."""
+        turn = self.port.settings.turn
+        return Limits(tool_rounds=turn.tool_rounds, recovery_attempts=turn.recovery_attempts)
+
+
+class TurnRun:
+    """One turn on one worker thread."""
+
+    def __init__(
+        self,
+        record: TurnRecord,
+        surroundings: Surroundings,
+        cancellation: Cancellation,
+        telling: Telling,
+    ) -> None:
+        self._record = record
+        self._around = surroundings
+        self._port = surroundings.port
+        self._cancellation = cancellation
+        self._telling = telling
+        self._log = surroundings.port.log.bind(turn=record.turn, session=record.session)
+        self._steps: list[Step] = []
+        budget = surroundings.port.settings.turn.budget_seconds
+        self._deadline = time.monotonic() + budget
+
+    def run(self) -> None:
+        """Bring the turn to its end; one that is suspended stays as it is in the journal."""
+        try:
+            self._steps = self._around.journal.steps(self._record.turn)
+            self._around.journal.start(self._record.turn)
+            self._tell()
+            end = self._go_on()
+        except CancelledWorkError:
+            if self._cancellation.suspended:
+                return
+            self._settle()
+            end = FinishedStep(
+                state=TurnState.CANCELLED, message="Stopped.", error=ErrorCode.CANCELLED
+            )
+        except ErisError as error:
+            self._log.warning("turn-failed", code=error.code, message=error.message)
+            end = _failed(error)
+        except Exception as error:
+            # A defect must not cost the session: the turn ends with it, the next one begins.
+            self._log.exception("turn-broke")
+            end = FinishedStep(
+                state=TurnState.FAILED,
+                message=f"Something went wrong inside Eris ({type(error).__name__}). "
+                "Look at `eris logs orchestrator` for details.",
+                error=ErrorCode.INTERNAL,
+            )
+        self._finish(end)
+
+    def _go_on(self) -> FinishedStep:
+        conversation = Conversation(self._around.journal, self._record)
+        while True:
+            self._cancellation.check()
+            if time.monotonic() > self._deadline:
+                budget = self._port.settings.turn.budget_seconds
+                raise ErisError(
+                    f"This took longer than {budget} seconds and was stopped.",
+                    hint="Ask for less at once, or raise turn.budget_seconds.",
+                    code=ErrorCode.EXPIRED,
+                )
+            turn = Turn(
+                turn=self._record.turn,
+                text=self._record.text,
+                steps=self._steps,
+                saved_before=conversation.saved_before,
+            )
+            match decide(turn, self._around.limits):
+                case Prepare(final):
+                    self._append(self._prepare(final=final))
+                    self._tell()
+                case Ask() as ask:
+                    self._append(self._ask(conversation, ask))
+                case Run(call, journalled):
+                    if not journalled:
+                        self._append(call)
+                    self._append(self._call(call))
+                    self._telling.call(calls_of(self._steps)[-1])
+                case Record(step):
+                    self._append(step)
+                    if isinstance(step, CorrectionStep):
+                        self._telling.phase("recovering", step.fault)
+                case Close(step):
+                    return step
+
+    def _prepare(self, *, final: bool) -> OfferStep:
+        """Find the tools that fit, and get grammar and text for exactly those."""
+        began = time.monotonic()
+        fitting, note = ((), "") if final else self._route()
+        routed = time.monotonic()
+        offered = self._offer(fitting)
+        return OfferStep(
+            tools=offered.tools,
+            grammar=offered.grammar,
+            text=offered.text,
+            local_time=local_time(self._around.local_now()),
+            final=final,
+            note=note,
+            route_ms=_milliseconds(routed - began),
+            offer_ms=_milliseconds(time.monotonic() - routed),
+        )
+
+    def _route(self) -> tuple[tuple[str, ...], str]:
+        self._telling.phase("routing")
+        limit = self._port.settings.router.limit
+        try:
+            routed = self._port.ask(
+                "router",
+                Route(text=self._record.text[:ROUTE_CHARACTERS], limit=limit),
+                Routed,
+                within=self._within(ROUTE_SECONDS),
+                trace=self._record.turn,
+                retry=True,
+                cancelled=self._cancellation.event,
+            )
+        except RemoteError as error:
+            note = "the router can't be reached: answering without tools"
+            self._log.warning("no-routing", code=error.code, message=error.message)
+            self._telling.phase("routing", note)
+            return (), note
+        return tuple(hit.tool for hit in routed.hits), ""
+
+    def _offer(self, fitting: tuple[str, ...]) -> Offered:
+        """Ask for the offer; a tool whose owner has just been restarted is waited for."""
+        patience = time.monotonic() + OWNER_SECONDS
+        while True:
+            offered = self._port.ask(
+                "gatekeeper",
+                Offer(tools=fitting, origin=self._record.origin),
+                Offered,
+                within=self._within(GATEKEEPER_SECONDS),
+                trace=self._record.turn,
+                retry=True,
+                cancelled=self._cancellation.event,
+            )
+            missing = set(fitting) - set(offered.tools)
+            if not missing or offered.tools or time.monotonic() > patience:
+                return offered
+            self._telling.phase("waiting", f"{', '.join(sorted(missing))} can't be offered yet")
+            self._cancellation.event.wait(_OWNER_POLL_SECONDS)
+            self._cancellation.check()
+
+    def _ask(self, conversation: Conversation, ask: Ask) -> AnswerStep:
+        """Get an answer; while the prompt is too long, tell less of what was."""
+        self._telling.again()
+        generator = Generator(self._port, self._cancellation, self._telling)
+        while True:
+            request = self._request(conversation, ask)
+            try:
+                return generator.answer(request, ask.round, self._deadline, self._record.turn)
+            except RemoteError as error:
+                if error.code != ErrorCode.CONTEXT_FULL:
+                    raise
+                done = self._shrink(conversation)
+                if not done:
+                    raise _too_long(error) from error
+                self._log.info("condensed", done=done, **error.details)
+                self._telling.phase("reading", done)
+
+    def _request(self, conversation: Conversation, ask: Ask) -> Generate:
+        settings = self._port.settings.generation
+        facts = self._around.facts.describe(self._within(AWAY_SECONDS), self._cancellation)
+        return Generate(
+            messages=conversation.prompt(self._steps),
+            session=self._record.session,
+            grammar=ask.offer.grammar,
+            max_tokens=min(settings.max_tokens * ask.room, facts.context_length // 2),
+            min_answer_tokens=reserved_tokens(settings.max_tokens, facts.context_length),
+            temperature=settings.temperature,
+        )
+
+    def _shrink(self, conversation: Conversation) -> str:
+        """Make the prompt shorter; history goes only if that can help."""
+        facts = self._around.facts.describe(self._within(AWAY_SECONDS), self._cancellation)
+        counts = self._port.ask(
+            "inference",
+            CountTokens(messages=conversation.without_history(self._steps)),
+            TokenCounts,
+            within=self._within(AWAY_SECONDS),
+            trace=self._record.turn,
+            retry=True,
+            cancelled=self._cancellation.event,
+        )
+        reserved = reserved_tokens(self._port.settings.generation.max_tokens, facts.context_length)
+        if counts.total + reserved <= facts.context_length and (done := conversation.condense()):
+            return done
+        return conversation.shorten_results(self._steps)
+
+    def _call(self, call: CallStep) -> ResultStep:
+        """Carry out a call. Its id makes it happen once, however often it's asked for."""
+        self._telling.phase("calling", call.tool)
+        self._telling.call(calls_of(self._steps)[-1])
+        offer = next(step for step in reversed(self._steps) if isinstance(step, OfferStep))
+        try:
+            invoked = self._port.ask(
+                "gatekeeper",
+                Invoke(
+                    call_id=call.call_id,
+                    tool=call.tool,
+                    arguments=msgspec.Raw(call.arguments.encode()),
+                    origin=self._record.origin,
+                    offered=offer.tools,
+                    session=self._record.session,
+                    turn=self._record.turn,
+                ),
+                Invoked,
+                within=self._within(CALL_SECONDS),
+                trace=self._record.turn,
+                retry=True,
+                cancelled=self._cancellation.event,
+            )
+        except RemoteError as error:
+            return ResultStep(
+                call_id=call.call_id,
+                tool=call.tool,
+                arguments=call.arguments,
+                ok=False,
+                content=f"No result came: {error.message} It isn't known whether it was done.",
+                code=error.code,
+            )
+        return self._result(invoked)
+
+    def _result(self, invoked: Invoked) -> ResultStep:
+        return ResultStep(
+            call_id=invoked.call_id,
+            tool=invoked.tool,
+            arguments=bytes(invoked.arguments).decode("utf-8", "replace"),
+            ok=invoked.ok,
+            content=self._capped(invoked),
+            code=invoked.code,
+            receipt=invoked.receipt,
+            elapsed_ms=invoked.elapsed_ms,
+        )
+
+    def _capped(self, invoked: Invoked) -> str:
+        limit = self._port.settings.turn.result_tokens
+        if surely_fits(invoked.content, limit):
+            return invoked.content
+        try:
+            counted = self._port.ask(
+                "inference",
+                TokenizeText(texts=(invoked.content,), limit=limit),
+                TextCounts,
+                within=self._within(AWAY_SECONDS),
+                trace=self._record.turn,
+                retry=True,
+                cancelled=self._cancellation.event,
+            )
+            cut = counted.cuts[0]
+        except RemoteError as error:
+            # Without a count the cap is certain to hold, if not exact: a character is a token.
+            self._log.warning("uncounted-result", code=error.code)
+            cut = limit
+        return cap(invoked.content, cut, invoked.tool, _offset(invoked.arguments), invoked.data)
+
+    def _settle(self) -> None:
+        """Learn what became of the call in which the turn was cancelled; it may have been done."""
+        call = self._steps[-1] if self._steps else None
+        if not isinstance(call, CallStep):
+            return
+        try:
+            ledger = self._port.ask(
+                "gatekeeper",
+                Ledger(turn=self._record.turn),
+                LedgerEntries,
+                within=SETTLE_SECONDS,
+                retry=True,
+            )
+        except RemoteError as error:
+            self._log.warning("unsettled-call", call=call.call_id, code=error.code)
+            return
+        for entry in ledger.entries:
+            if entry.call_id == call.call_id:
+                content = entry.content[: self._port.settings.turn.result_tokens]
+                self._append(
+                    ResultStep(
+                        call_id=entry.call_id,
+                        tool=entry.tool,
+                        arguments=bytes(entry.arguments).decode("utf-8", "replace"),
+                        ok=entry.ok,
+                        content=content,
+                        code=entry.code,
+                        receipt=entry.receipt,
+                        elapsed_ms=entry.elapsed_ms,
+                    )
+                )
+
+    def _finish(self, end: FinishedStep) -> None:
+        steps = [*self._steps, end]
+        view = view_of(self._record, steps, self._timings())
+        try:
+            self._around.journal.finish(self._record.turn, view, end)
+        except StorageError as error:
+            # The surfaces are told; the turn stays open in the journal and goes on after a restart.
+            self._log.exception("turn-not-finished", message=error.message)
+            view = view_of(self._record, [*self._steps, _failed(error)], self._timings())
+        self._telling.view(view)
+        self._log.info(
+            "turn-ended",
+            state=view.state,
+            error=view.error,
+            rounds=view.usage.rounds,
+            calls=len(view.calls),
+            total_ms=view.usage.total_ms,
+        )
+
+    def _append(self, step: Step) -> None:
+        self._around.journal.append(self._record.turn, step)
+        self._steps.append(step)
+
+    def _tell(self) -> None:
+        self._telling.view(view_of(self._record, self._steps, self._timings()))
+
+    def _timings(self) -> Timings:
+        accepted, first = self._record.accepted, self._telling.first_text_at
+        return Timings(
+            first_text_ms=_milliseconds(first - accepted) if first else 0,
+            total_ms=_milliseconds(self._around.clock() - accepted),
+        )
+
+    def _within(self, seconds: float) -> float:
+        """Seconds that a wait may take: never more than the turn has left."""
+        return max(0.1, min(seconds, self._deadline - time.monotonic()))
+
+
+def reserved_tokens(max_tokens: int, context_length: int) -> int:
+    """Tokens that a prompt must leave free for the answer."""
+    return min(max_tokens, context_length // 4)
+
+
+def _too_long(error: RemoteError) -> ErisError:
+    prompt, context = error.details.get("prompt_tokens"), error.details.get("context_length")
+    numbers = f" ({prompt} tokens, and the context has {context})" if prompt and context else ""
+    return ErisError(
+        f"What you said doesn't fit into the model's context{numbers}.",
+        hint="Shorten it or hand it over in parts, or raise model.context_length.",
+        code=ErrorCode.CONTEXT_FULL,
+        details=error.details,
+    )
+
+
+def _failed(error: ErisError) -> FinishedStep:
+    return FinishedStep(
+        state=TurnState.FAILED, message=f"{error.message} {error.hint}".strip(), error=error.code
+    )
+
+
+def _offset(arguments: msgspec.Raw) -> int:
+    try:
+        return msgspec.json.decode(bytes(arguments), type=_Paged).offset
+    except msgspec.DecodeError:
+        return 0
+
+
+class _Paged(msgspec.Struct):
+    """Arguments of a tool that can read on."""
+
+    offset: int = 0
+
+
+def _milliseconds(seconds: float) -> float:
+    return round(seconds * 1000, 1)
