@@ -289,6 +289,8 @@ class Core:
 
     def _move(self, now: float) -> Iterator[Action]:
         """Do what has become possible: commands, starts, the next step of a shutdown."""
+        if self._last_tick is None:
+            return  # who can be adopted isn't known yet
         if self.stopping:
             yield from self._go_on_stopping(now)
             return

@@ -18,6 +18,7 @@ from typing import Annotated, TypeVar
 import msgspec
 
 from eris.errors import ConfigurationError
+from eris.toml_text import line_of
 
 FILE_NAME = "supervisor.toml"
 
@@ -116,25 +117,7 @@ class _File:
 
     def place(self, *keys: str) -> str:
         """Return ``file, line N`` of a key, or of the nearest table around it."""
-        return f"{self.path}, line {self._line(keys)}"
-
-    def _line(self, keys: Sequence[str]) -> int:
-        header, best = "", 1
-        path = ".".join(keys)
-        for number, line in enumerate(self.text.splitlines(), start=1):
-            bare = line.strip()
-            if table := re.match(r"\[+([^\]]+)\]+", bare):
-                header = ".".join(part.strip(" \"'") for part in table[1].split("."))
-                if path == header:
-                    return number
-                if path.startswith(header + "."):
-                    best = number
-            elif found := re.match(r"([\w.\"'-]+)\s*=", bare):
-                key = found[1].replace('"', "").replace("'", "")
-                full = f"{header}.{key}" if header else key
-                if path == full or path.startswith(full + "."):
-                    return number
-        return best
+        return f"{self.path}, line {line_of(self.text, '.'.join(keys))}"
 
 
 def load(configuration: Path | None, environ: Mapping[str, str]) -> Specification:
@@ -169,7 +152,7 @@ def resolve(files: Sequence[_File]) -> Specification:
     supervisor: dict[str, object] = {}
     defaults: dict[str, object] = {}
     actors: dict[str, dict[str, object]] = {}
-    origins: dict[tuple[str, ...], _File] = {}
+    places: dict[tuple[str, ...], str] = {}
     for file in files:
         for section, table in file.tables.items():
             if section not in {"supervisor", "defaults", "actor"}:
@@ -177,19 +160,20 @@ def resolve(files: Sequence[_File]) -> Specification:
                 continue
             tables = _table(file, table, section)
             if section == "supervisor":
-                _lay_over(supervisor, tables, file, origins, (section,))
+                _lay_over(supervisor, tables, file, places, (section,))
             elif section == "defaults":
-                _lay_over(defaults, tables, file, origins, (section,))
+                _lay_over(defaults, tables, file, places, (section,))
             else:
                 for name, inner in tables.items():
                     own = _table(file, inner, section, name)
-                    _lay_over(actors.setdefault(name, {}), own, file, origins, ("actor", name))
-    settings = _convert(supervisor, SupervisorSettings, ("supervisor",), origins, warnings)
-    _warn_of_unknown(defaults, ChildSpecification, ("defaults",), origins, warnings)
+                    places["actor", name] = file.place("actor", name)
+                    _lay_over(actors.setdefault(name, {}), own, file, places, ("actor", name))
+    settings = _convert(supervisor, SupervisorSettings, ("supervisor",), places, warnings)
+    _warn_of_unknown(defaults, ChildSpecification, ("defaults",), places, warnings)
     for name, table in actors.items():
-        _apply_defaults(name, table, defaults, origins)
+        _apply_defaults(name, table, defaults, places)
     children = {
-        name: _convert(table, ChildSpecification, ("actor", name), origins, warnings)
+        name: _convert(table, ChildSpecification, ("actor", name), places, warnings)
         for name, table in actors.items()
     }
     children = {
@@ -197,7 +181,7 @@ def resolve(files: Sequence[_File]) -> Specification:
         for name, child in children.items()
         if child.enabled and (not settings.actors or name in settings.actors)
     }
-    ordered = _in_starting_order(children, origins)
+    ordered = _in_starting_order(children, places)
     return Specification(settings=settings, children=ordered, warnings=tuple(warnings))
 
 
@@ -263,7 +247,7 @@ def _lay_over(
     target: dict[str, object],
     upper: Mapping[str, object],
     file: _File,
-    origins: dict[tuple[str, ...], _File],
+    places: dict[tuple[str, ...], str],
     path: tuple[str, ...],
 ) -> None:
     for key, value in upper.items():
@@ -272,14 +256,14 @@ def _lay_over(
             target[key] = {**lower, **value}
         else:
             target[key] = value
-        origins[(*path, key)] = file
+        places[(*path, key)] = file.place(*path, key)
 
 
 def _apply_defaults(
     name: str,
     table: dict[str, object],
     defaults: Mapping[str, object],
-    origins: dict[tuple[str, ...], _File],
+    places: dict[tuple[str, ...], str],
 ) -> None:
     for key, value in defaults.items():
         if key not in ChildSpecification.__struct_fields__:
@@ -289,20 +273,20 @@ def _apply_defaults(
             table[key] = {**value, **own} if isinstance(own, dict) else own
         else:
             table.setdefault(key, value)
-        origins.setdefault(("actor", name, key), origins["defaults", key])
+        places.setdefault(("actor", name, key), places["defaults", key])
 
 
 def _warn_of_unknown(
     table: Mapping[str, object],
     kind: type[msgspec.Struct],
     path: tuple[str, ...],
-    origins: Mapping[tuple[str, ...], _File],
+    places: Mapping[tuple[str, ...], str],
     warnings: list[str],
 ) -> None:
     known = kind.__struct_fields__
     for key in table:
         if key not in known:
-            place = origins[(*path, key)].place(*path, key)
+            place = places[(*path, key)]
             warnings.append(
                 f"{place}: the key {'.'.join((*path, key))} is unknown and was ignored; "
                 f"known are {', '.join(known)}."
@@ -313,18 +297,17 @@ def _convert(
     table: Mapping[str, object],
     kind: type[S],
     path: tuple[str, ...],
-    origins: Mapping[tuple[str, ...], _File],
+    places: Mapping[tuple[str, ...], str],
     warnings: list[str],
 ) -> S:
-    _warn_of_unknown(table, kind, path, origins, warnings)
+    _warn_of_unknown(table, kind, path, places, warnings)
     values: dict[str, object] = {}
     for field in msgspec.structs.fields(kind):
         if field.name in table:
-            place = origins[(*path, field.name)].place(*path, field.name)
+            place = places[(*path, field.name)]
             values[field.name] = _value(table[field.name], field, ".".join(path), place)
         elif field.required:
-            origin = next((file for key, file in origins.items() if key[:2] == path[:2]), None)
-            place = origin.place(*path) if origin else FILE_NAME
+            place = places[path]
             raise ConfigurationError(
                 f"{place}: [{'.'.join(path)}] has no {field.name}.",
                 hint=f"Add a line `{field.name} = …` to it.",
@@ -353,7 +336,7 @@ def _parse_bytes(text: str) -> int:
 
 
 def _in_starting_order(
-    children: Mapping[str, ChildSpecification], origins: Mapping[tuple[str, ...], _File]
+    children: Mapping[str, ChildSpecification], places: Mapping[tuple[str, ...], str]
 ) -> dict[str, ChildSpecification]:
     """Sort by dependencies, keeping the file's order among those that don't wait."""
     ordered: dict[str, ChildSpecification] = {}
@@ -367,7 +350,7 @@ def _in_starting_order(
                 break
         else:
             name = next(iter(waiting))
-            place = origins[("actor", name, "after")].place("actor", name, "after")
+            place = places["actor", name, "after"]
             raise ConfigurationError(
                 f"{place}: these actors wait for each other: {', '.join(waiting)}.",
                 hint="Take one of them out of `after`.",

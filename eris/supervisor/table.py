@@ -248,4 +248,8 @@ class ProcessTable:
             )
             for name, process in self.processes.items()
         }
-        record.write(self._state_file, Record(boot_id=boot_id(), children=children))
+        try:
+            record.write(self._state_file, Record(boot_id=boot_id(), children=children))
+        except OSError as error:
+            # The disk is full, say. The lock files lead a successor to the children as well.
+            self._log.error("record-not-written", error=str(error))
