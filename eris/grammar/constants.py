@@ -20,7 +20,7 @@ _JSON_TYPES: dict[str, tuple[type, ...]] = {
     "boolean": (bool,),
     "null": (type(None),),
 }
-_LONGEST_INTEGER = 10**15
+_LONGEST_INTEGER = 10**16
 
 
 def constants(context: Context, branch: Branch, hint: str) -> Expression | OneOf[False] | None:

@@ -18,11 +18,13 @@ class Options:
         form: The fixed text around values.
         closed: Whether an object that declares `properties` and says nothing about others has
             no others. JSON Schema says it may have any; a tool hardly ever means that.
+        formats: Whether `format` is enforced; JSON Schema by itself takes it as a remark.
         rules: Most rules for one schema.
     """
 
     form: Form = DEFAULT_FORM
     closed: bool = True
+    formats: bool = True
     rules: int = 8_000
 
 

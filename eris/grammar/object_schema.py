@@ -236,7 +236,7 @@ def _extra_places(
             context.report.exact(leaf.pointer, "additionalProperties")
             if not mine:
                 places.append(_additional(leaf))
-        elif leaf.schema.get("unevaluatedProperties") is False and not mine:
+        elif leaf.schema.get("unevaluatedProperties", True) is not True:
             context.report.later(
                 leaf.pointer, "unevaluatedProperties", "taken as if it weren't there"
             )

@@ -92,7 +92,7 @@ def _pattern(context: Context, leaf: Leaf) -> list[Node]:
 
 def _format(context: Context, leaf: Leaf) -> list[Node]:
     name = leaf.schema.get("format")
-    if name is None:
+    if name is None or not context.options.formats:
         return []
     known = FORMATS.get(name) if isinstance(name, str) else None
     if known is None:

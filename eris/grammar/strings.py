@@ -5,7 +5,7 @@ llguidance turns such rules into terminals, whose masks are much cheaper.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 
 from eris.grammar import automaton as automata
@@ -182,40 +182,51 @@ def _counts(expression: Expression) -> bool:
 
 
 _MOST_TRIE_CHARS = 2_000
+_LONGEST_WORD = 200
 
 
 def _other_than(rules: RuleBook, words: Iterable[str]) -> Expression | None:
     """Any text that isn't one of the words, as a tree of what may come after each prefix."""
-    trie: dict[str, object] = {}
+    trie = _Trie()
     total = 0
     for word in words:
         total += len(word)
-        node = trie
-        for char in word:
-            node = node.setdefault(char, {})  # type: ignore[assignment]  # a recursive dict
-        node[""] = True
+        if len(word) > _LONGEST_WORD:
+            total = _MOST_TRIE_CHARS + 1
+            break
+        trie.add(word)
     if total > _MOST_TRIE_CHARS:
         raise AutomatonTooLarge("many or long property names")
     anything: Expression = EMPTY
     canonical = encode_chars(EVERYTHING)
     if canonical is not None:
         anything = rules.define("text", repeat(canonical, 0, None))
-    return _after(trie, anything)
+    return _after(rules, trie, anything)
 
 
-def _after(trie: dict[str, object], anything: Expression) -> Expression | None:
-    letters = [char for char in trie if char]
-    other = encode_chars(~CharSet.chars("".join(letters)))
-    options: list[Expression | None] = [] if "" in trie else [EMPTY]
-    if other is not None:
-        options.append(sequence(other, anything))
-    for char in letters:
-        following = trie[char]
-        step = encode_chars(CharSet.chars(char))
-        if isinstance(following, dict) and step is not None:
-            rest = _after(following, anything)
-            if rest is not None:
-                options.append(sequence(step, rest))
+@dataclass(slots=True)
+class _Trie:
+    """Words by their letters; `ends` says that a word ends here."""
+
+    ends: bool = False
+    letters: "dict[str, _Trie]" = field(default_factory=dict)
+
+    def add(self, word: str) -> None:
+        node = self
+        for letter in word:
+            node = node.letters.setdefault(letter, _Trie())
+        node.ends = True
+
+
+def _after(rules: RuleBook, trie: _Trie, anything: Expression) -> Expression | None:
+    """Give the rest of the text behind a prefix; each prefix gets a rule, so nothing nests."""
+    other = encode_chars(~CharSet.chars("".join(trie.letters)))
+    options = [None if trie.ends else EMPTY, _then(other, anything)]
+    for letter, following in trie.letters.items():
+        rest = _after(rules, following, anything)
+        if rest is not None:
+            rest = rules.define("other", rest)
+            options.append(_then(encode_chars(CharSet.chars(letter)), rest))
     return choice(options)
 
 
