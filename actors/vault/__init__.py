@@ -1,0 +1,1 @@
+"""The vault actor: every read and write of the user's notes."""

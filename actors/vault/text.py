@@ -1,0 +1,82 @@
+"""Notes as text: decoding, and where exactly an appended text goes. Pure functions over bytes."""
+
+import codecs
+
+from eris.errors import InvalidError
+
+_ENCODED_ELSE = {
+    codecs.BOM_UTF32_LE: "UTF-32",
+    codecs.BOM_UTF32_BE: "UTF-32",
+    codecs.BOM_UTF16_LE: "UTF-16",
+    codecs.BOM_UTF16_BE: "UTF-16",
+}
+_CONVERT = "Save it as UTF-8 in a text editor, then it can be used."
+
+
+def decode(data: bytes, path: str) -> str:
+    """Return a note's text, without a byte order mark.
+
+    Args:
+        data: The whole file.
+        path: The note, for the sentence.
+
+    Raises:
+        InvalidError: It's binary, or text in another encoding than UTF-8.
+    """
+    for mark, encoding in _ENCODED_ELSE.items():
+        if data.startswith(mark):
+            raise InvalidError(f"{path} is {encoding} text, not UTF-8.", hint=_CONVERT)
+    refuse_binary(data, path)
+    try:
+        return data.removeprefix(codecs.BOM_UTF8).decode()
+    except UnicodeDecodeError as error:
+        raise InvalidError(
+            f"{path} isn't UTF-8 text: byte {error.start} is 0x{data[error.start]:02x}.",
+            hint=_CONVERT,
+        ) from error
+
+
+def refuse_binary(data: bytes, path: str) -> None:
+    """Refuse a file that isn't text in any encoding that spares the NUL byte.
+
+    Raises:
+        InvalidError: It isn't.
+    """
+    if b"\0" in data:
+        raise InvalidError(
+            f"{path} is a binary file, not text.", hint="Only text notes can be read or written."
+        )
+
+
+def encode(content: str, path: str) -> bytes:
+    """Return the bytes of a text to be written, exactly as given.
+
+    Raises:
+        InvalidError: It has characters that no text file can hold.
+    """
+    if "\0" in content:
+        raise InvalidError(f"The content for {path} has a NUL character.", hint="Leave it out.")
+    try:
+        return content.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidError(
+            f"The content for {path} has half a character at position {error.start}.",
+            hint="Leave that character out.",
+        ) from error
+
+
+def appended(before: bytes, content: bytes) -> bytes:
+    """Return what a note becomes when a text is added on lines of its own at its end.
+
+    The bytes that are there stay as they are, byte order mark included; the text takes the line
+    endings that most lines of the note have.
+    """
+    added = content.removeprefix(codecs.BOM_UTF8)
+    newline = b"\n"
+    windows = before.count(b"\r\n")
+    if windows > before.count(b"\n") - windows:
+        newline = b"\r\n"
+        added = added.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
+    empty = not before.removeprefix(codecs.BOM_UTF8)
+    apart = empty or before.endswith((b"\n", b"\r")) or added.startswith((b"\n", b"\r\n"))
+    return before + (b"" if apart else newline) + added

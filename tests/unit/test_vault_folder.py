@@ -1,0 +1,357 @@
+"""Nothing outside the vault is reachable, whatever the path and whoever moves things meanwhile."""
+
+import contextlib
+import itertools
+import os
+import socket
+import threading
+import unicodedata
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from actors.vault.folder import Kind, VaultFolder
+from actors.vault.ledger import WriteLedger
+from actors.vault.names import parse_path
+from actors.vault.reading import Reader
+from actors.vault.writing import Mode, Order, Writer
+from eris.errors import (
+    ConfigurationError,
+    ConflictError,
+    DeniedError,
+    ErisError,
+    InvalidError,
+    NotFoundError,
+    StorageError,
+)
+
+SECRET = "the secret outside"
+
+
+@pytest.fixture
+def place(tmp_path):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "secret.md").write_text(SECRET)
+    vault = tmp_path / "vault"
+    (vault / "notes").mkdir(parents=True)
+    (vault / ".eris").mkdir()
+    (vault / ".eris" / "config.md").write_text(SECRET)
+    (vault / "notes" / "today.md").write_text("buy milk")
+    return vault
+
+
+@pytest.fixture
+def vault(place):
+    folder = VaultFolder(place)
+    yield folder
+    folder.close()
+
+
+@pytest.fixture
+def reader(vault):
+    return Reader(vault, clock=lambda: 0.0)
+
+
+@pytest.fixture
+def writer(vault, tmp_path):
+    ledger = WriteLedger(tmp_path / "vault.sqlite", lambda: 0.0)
+    yield Writer(vault, ledger, clock=lambda: 0.0, random_hex=lambda n: os.urandom(n).hex())
+    ledger.close()
+
+
+def order(path, content="text", mode=Mode.APPEND):
+    return Order(os.urandom(8).hex(), path, content, mode)
+
+
+def everything_under(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+LINKS = {
+    "a file outside, absolute": ("leak.md", "{outside}/secret.md", "leak.md"),
+    "a file outside, relative": ("leak.md", "../outside/secret.md", "leak.md"),
+    "a folder outside": ("leak", "../outside", "leak/secret.md"),
+    "the folder above": ("leak", "..", "leak/outside/secret.md"),
+    "the root": ("leak", "/", "leak/etc/passwd"),
+    "through a folder and up": ("notes/leak", "../../outside", "notes/leak/secret.md"),
+    "down and far up": ("leak", "notes/../../outside", "leak/secret.md"),
+    "hidden settings": ("leak", ".eris", "leak/config.md"),
+    "a hidden file": ("leak.md", ".eris/config.md", "leak.md"),
+    "itself": ("leak.md", "leak.md", "leak.md"),
+    "a process's files": ("leak", "/proc/self/root", "leak/etc/passwd"),
+}
+
+
+@pytest.mark.parametrize(("name", "target", "path"), LINKS.values(), ids=LINKS.keys())
+def test_a_link_that_leads_out_is_neither_read_nor_written_nor_listed(
+    *, place, reader, writer, tmp_path, name, target, path
+):
+    (place / name).symlink_to(target.format(outside=tmp_path / "outside"))
+    before = everything_under(tmp_path)
+
+    with pytest.raises(DeniedError):
+        reader.read(path)
+    for mode in Mode:
+        with pytest.raises(DeniedError):
+            writer.write(order(path, mode=mode))
+    with pytest.raises(ErisError):
+        reader.list(name)
+
+    assert everything_under(tmp_path) == before
+    assert (tmp_path / "outside" / "secret.md").read_text() == SECRET
+
+
+def test_the_chain_of_a_link_to_a_link_out_is_not_followed(place, reader):
+    (place / "first.md").symlink_to("second.md")
+    (place / "second.md").symlink_to("../outside/secret.md")
+    with pytest.raises(DeniedError, match="out of the vault"):
+        reader.read("first.md")
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "path"),
+    [
+        ("link.md", "notes/today.md", "link.md"),
+        ("link.md", "{vault}/notes/today.md", "link.md"),
+        ("link", "notes", "link/today.md"),
+        ("notes/deep", "../notes", "notes/deep/today.md"),
+        ("notes/deep", "..", "notes/deep/notes/today.md"),
+    ],
+)
+def test_a_link_that_stays_inside_is_read_and_its_real_path_told(place, reader, name, target, path):
+    (place / name).symlink_to(target.format(vault=place))
+    page = reader.read(path)
+    assert (page.text, page.path) == ("buy milk", "notes/today.md")
+
+
+def test_nothing_is_written_through_a_link_even_inside(place, writer):
+    (place / "link.md").symlink_to("notes/today.md")
+    (place / "folder").symlink_to("notes")
+    for path in ("link.md", "folder/today.md", "folder/new.md"):
+        with pytest.raises(DeniedError, match="is a link"):
+            writer.write(order(path))
+    assert (place / "notes" / "today.md").read_text() == "buy milk"
+
+
+def test_a_dangling_link_is_no_way_to_create_a_file(place, reader, writer, tmp_path):
+    (place / "new.md").symlink_to("../outside/new.md")
+    with pytest.raises(DeniedError):
+        writer.write(order("new.md"))
+    with pytest.raises(DeniedError):
+        reader.read("new.md")
+    assert everything_under(tmp_path / "outside") == ["secret.md"]
+
+
+PIECES = st.sampled_from(
+    [
+        *("..", ".", "", "~", "vault:", "\\..", "..\\..", "%2e%2e", "\uff0f..", "\u2215"),
+        *("\u2024\u2024", "\uff0e\uff0e", "\u200b..", ".\u200b."),
+        *("notes", "today.md", "outside", "secret.md", ".eris", "config.md", "leak", "up"),
+        *("etc", "passwd", "proc/self/root"),
+    ]
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
+@given(
+    pieces=st.lists(PIECES, min_size=1, max_size=8),
+    start=st.sampled_from(["", "/", "//", "vault:"]),
+)
+def test_no_path_whatever_reads_or_writes_anything_outside(
+    *, place, reader, writer, tmp_path, pieces, start
+):
+    for name, target in (("leak", "../outside"), ("up", "..")):
+        if not (place / name).is_symlink():
+            (place / name).symlink_to(target)
+    path = start + "/".join(pieces)
+    seen = ""
+    with contextlib.suppress(ErisError):
+        seen = reader.read(path).text
+    with contextlib.suppress(ErisError):
+        writer.write(order(path, "written"))
+    assert SECRET not in seen
+    assert everything_under(tmp_path / "outside") == ["secret.md"]
+    assert (tmp_path / "outside" / "secret.md").read_text() == SECRET
+    assert everything_under(place / ".eris") == ["config.md"]
+    assert sorted(p.name for p in tmp_path.iterdir() if not p.name.startswith("vault.")) == [
+        "outside",
+        "vault",
+    ]
+
+
+def swapped_while(place, target, work, *, times):
+    """Swap the folder ``notes`` with a link to ``target`` and back while ``work`` is repeated."""
+    notes, aside, link = place / "notes", place / "aside", place / "link"
+    strays = itertools.count()
+    done = threading.Event()
+    swaps = 0
+
+    def swap():
+        nonlocal swaps
+        while not done.is_set() or swaps < times:
+            link.symlink_to(target)
+            notes.rename(aside)
+            try:
+                link.rename(notes)
+                notes.unlink()
+            except IsADirectoryError:  # A write made the folder that was missing for a moment.
+                link.unlink()
+                notes.rename(place / f"stray{next(strays)}")
+            try:
+                aside.rename(notes)
+            except OSError:
+                notes.rename(place / f"stray{next(strays)}")
+                aside.rename(notes)
+            swaps += 1
+
+    swapper = threading.Thread(target=swap)
+    swapper.start()
+    try:
+        outcomes = [work(number) for number in range(times // 10)]
+    finally:
+        done.set()
+        swapper.join(60)
+    assert not swapper.is_alive()
+    assert swaps >= times
+    return outcomes
+
+
+def test_a_folder_swapped_for_a_link_while_writing_never_lets_a_byte_out(place, writer, tmp_path):
+    def work(number):
+        path = f"notes/new{number}.md" if number % 2 else "notes/today.md"
+        try:
+            return writer.write(order(path, "written")).action
+        except ErisError:
+            return "refused"
+
+    outcomes = swapped_while(place, tmp_path / "outside", work, times=3000)
+
+    assert everything_under(tmp_path / "outside") == ["secret.md"]
+    assert (tmp_path / "outside" / "secret.md").read_text() == SECRET
+    assert not [name for name in everything_under(place) if name.endswith(".tmp")]
+    assert set(outcomes) <= {"created", "appended", "refused"}
+    assert {"created", "appended"} & set(outcomes)
+
+
+def test_a_folder_swapped_for_a_link_while_reading_never_shows_the_outside(place, reader, tmp_path):
+    (tmp_path / "outside" / "today.md").write_text(SECRET)
+
+    def work(_number):
+        try:
+            return reader.read("notes/today.md").text
+        except ErisError:
+            return "refused"
+
+    outcomes = swapped_while(place, tmp_path / "outside", work, times=3000)
+    assert set(outcomes) <= {"buy milk", "refused"}
+    assert "buy milk" in outcomes
+
+
+def test_a_pipe_a_socket_and_a_device_are_refused_at_once(place, reader, writer):
+    os.mkfifo(place / "pipe.md")
+    with socket.socket(socket.AF_UNIX) as listener:
+        with contextlib.chdir(place):  # A socket's path must be short.
+            listener.bind("socket.md")
+        for name in ("pipe.md", "socket.md"):
+            with pytest.raises(InvalidError, match="pipe, socket or device"):
+                reader.read(name)
+            with pytest.raises(InvalidError, match="pipe, socket or device"):
+                writer.write(order(name))
+
+
+def test_a_note_in_the_other_unicode_spelling_is_the_same_note(place, vault, reader, writer):
+    decomposed = unicodedata.normalize("NFD", "café.md")
+    (place / decomposed).write_text("un")
+    assert reader.read("café.md").text == "un"
+    writer.write(order("café.md", "deux"))
+    assert (place / decomposed).read_text() == "un\ndeux"
+    with vault.root() as root:
+        assert [entry.name for entry in root.entries()] == ["café.md", "notes"]
+
+
+def test_names_that_differ_by_case_only_are_not_guessed_between(place, vault, reader):
+    (place / "Plan.md").write_text("a")
+    (place / "plan.md").write_text("b")
+    if len(list(place.glob("[Pp]lan.md"))) == 1:
+        pytest.skip("this disk doesn't tell case apart")
+    assert reader.read("plan.md").text == "b"
+    with pytest.raises(ConflictError, match=r"Plan\.md, plan\.md"):
+        reader.read("PLAN.md")
+
+
+def test_a_name_that_is_no_unicode_is_listed_without_harm(place, vault):
+    try:
+        (place / os.fsdecode(b"caf\xe9")).mkdir()
+    except OSError:
+        pytest.skip("this disk takes Unicode only")
+    with vault.root() as root:
+        kinds = {entry.name: entry.kind for entry in root.entries()}
+    assert kinds["caf\udce9"] is Kind.FOLDER
+
+
+def test_a_vault_that_is_taken_away_is_an_error_and_back_again_is_found(place, vault, reader):
+    place.rename(place.with_name("away"))
+    with pytest.raises(StorageError, match="isn't there any more"):
+        reader.read("notes/today.md")
+    place.with_name("away").rename(place)
+    assert reader.read("notes/today.md").text == "buy milk"
+
+
+def test_an_empty_folder_in_the_place_of_the_vault_is_not_taken_for_it(place, vault, reader):
+    place.rename(place.with_name("away"))
+    place.mkdir()
+    with pytest.raises(StorageError, match="replaced by another"):
+        reader.list()
+
+
+def test_a_vault_that_was_restored_from_a_copy_is_used_again(place, vault, reader):
+    place.rename(place.with_name("away"))
+    (place / ".eris").mkdir(parents=True)
+    (place / "new.md").write_text("restored")
+    assert reader.read("new.md").text == "restored"
+
+
+@pytest.mark.parametrize("problem", ["missing", "a file", "impossible"])
+def test_what_is_no_vault_is_a_configuration_error_with_a_sentence(tmp_path, problem):
+    path = {
+        "missing": tmp_path / "nowhere",
+        "a file": tmp_path / "file",
+        "impossible": tmp_path / "a\0b",
+    }[problem]
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(ConfigurationError, match="can't be opened") as caught:
+        VaultFolder(path)
+    assert caught.value.hint
+
+
+def test_a_deep_vault_with_spaces_and_emoji_works(tmp_path):
+    path = tmp_path / "/".join(f"my vault 🍋 {number}" for number in range(20))
+    path.mkdir(parents=True)
+    (path / "x.md").write_text("deep")
+    assert len(str(path)) > 200
+    folder = VaultFolder(path)
+    assert Reader(folder, clock=lambda: 0.0).read("x.md").text == "deep"
+    folder.close()
+
+
+def test_no_descriptor_is_left_open(place, vault, reader, writer):
+    def count():
+        return len(list(Path("/dev/fd").iterdir()))
+
+    paths = ["notes/today.md", "today", "nowhere.md", "../x", "notes", "notes/today.md/x", "a/b/c"]
+    before = count()
+    for path in paths:
+        for work in (reader.read, reader.list, lambda path: writer.write(order(path))):
+            try:
+                work(path)
+            except ErisError:
+                continue
+    assert count() == before
+
+
+def test_a_missing_folder_is_not_found(vault):
+    with pytest.raises(NotFoundError), vault.locate(parse_path("no/such/note.md")):
+        pass

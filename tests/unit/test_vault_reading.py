@@ -1,0 +1,293 @@
+"""Reading, listing and searching: sane sentences for whatever is there."""
+
+import itertools
+import os
+from dataclasses import replace
+
+import pytest
+
+from actors.vault.folder import VaultFolder
+from actors.vault.reading import MOST_LISTED, PAGE_CHARACTERS, Reader
+from actors.vault.replacing import MOST_BYTES
+from actors.vault.search import MOST_NOTES, Excerpt, search, words_of
+from eris.errors import ConflictError, InvalidError, NotFoundError
+
+
+@pytest.fixture
+def place(tmp_path):
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    return vault
+
+
+@pytest.fixture
+def vault(place):
+    folder = VaultFolder(place)
+    yield folder
+    folder.close()
+
+
+@pytest.fixture
+def reader(vault):
+    return Reader(vault, clock=lambda: 0.0)
+
+
+def fill(place, notes):
+    for path, text in notes.items():
+        (place / path).parent.mkdir(parents=True, exist_ok=True)
+        (place / path).write_bytes(text if isinstance(text, bytes) else text.encode())
+
+
+TEXTS = {
+    "plain": (b"buy milk\n", "buy milk\n"),
+    "with a byte order mark": (b"\xef\xbb\xbfbuy milk", "buy milk"),
+    "Windows lines": (b"a\r\nb\r\n", "a\r\nb\r\n"),
+    "empty": (b"", ""),
+    "not only ASCII": ("naïve 買う 🍋".encode(), "naïve 買う 🍋"),
+}
+
+
+@pytest.mark.parametrize(("data", "text"), TEXTS.values(), ids=TEXTS.keys())
+def test_a_note_is_read_as_it_is(place, reader, data, text):
+    fill(place, {"x.md": data})
+    assert reader.read("x.md").text == text
+
+
+UNREADABLE = {
+    "Latin-1": (b"caf\xe9", "isn't UTF-8 text: byte 3 is 0xe9"),
+    "UTF-16": ("milk".encode("utf-16"), "UTF-16 text"),
+    "binary": (b"\x89PNG\r\n\x1a\n\0\0\0", "binary file"),
+}
+
+
+@pytest.mark.parametrize(("data", "sentence"), UNREADABLE.values(), ids=UNREADABLE.keys())
+def test_what_is_no_utf8_text_is_refused_with_its_name(place, reader, data, sentence):
+    fill(place, {"notes/x.md": data})
+    with pytest.raises(InvalidError, match=sentence) as caught:
+        reader.read("notes/x.md")
+    assert "notes/x.md" in caught.value.message
+    assert caught.value.hint
+
+
+def test_a_file_of_two_gigabytes_is_refused_without_reading_it(place, reader):
+    with (place / "huge.md").open("wb") as file:
+        file.truncate(2 * 1024**3)
+    with pytest.raises(InvalidError, match=r"huge\.md has 2,147,483,648 bytes"):
+        reader.read("huge.md")
+
+
+def test_the_largest_note_is_read_and_one_byte_more_is_not(place, reader):
+    fill(place, {"x.md": b"x" * MOST_BYTES, "y.md": b"x" * (MOST_BYTES + 1)})
+    assert reader.read("x.md").total == MOST_BYTES
+    with pytest.raises(InvalidError, match="limit for notes"):
+        reader.read("y.md")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["word " * 10_000, "".join(f"line {n}\r\n" for n in range(5000)), "🍋" * 20_000, "x"],
+    ids=["one line", "Windows lines", "emoji", "short"],
+)
+def test_a_long_note_is_read_in_portions_that_make_up_the_whole(place, reader, text):
+    fill(place, {"long.md": text})
+    pages = []
+    offset = 0
+    while offset < len(text):
+        page = reader.read("long.md", offset)
+        assert 0 < len(page.text) <= PAGE_CHARACTERS
+        assert page.total == len(text)
+        pages.append(page.text)
+        offset = page.end
+    assert "".join(pages) == text
+    with pytest.raises(InvalidError, match="behind its end"):
+        reader.read("long.md", offset)
+
+
+FOUND = {
+    "its path": ("notes/today.md", "notes/today.md"),
+    "without extension": ("notes/today", "notes/today.md"),
+    "its name alone": ("today.md", "notes/today.md"),
+    "its stem alone": ("today", "notes/today.md"),
+    "its stem in another case": ("TODAY", "notes/today.md"),
+    "another case": ("NOTES/Today.md", "notes/today.md"),
+    "at the top first": ("ideas", "ideas.md"),
+    "a wiki link": ("[[today]]", "notes/today.md"),
+    "a text file": ("list.txt", "notes/list.txt"),
+}
+
+
+@pytest.mark.parametrize(("asked", "path"), FOUND.values(), ids=FOUND.keys())
+def test_a_note_is_found_by(place, reader, asked, path):
+    fill(
+        place, {"notes/today.md": "a", "ideas.md": "b", "old/ideas.md": "c", "notes/list.txt": "d"}
+    )
+    page = reader.read(asked)
+    assert page.path == path
+    assert bool(page.asked) == (asked != path)
+
+
+def test_of_several_notes_of_one_name_none_is_guessed(place, reader):
+    fill(place, {f"{folder}/today.md": "x" for folder in "abcdefghij"})
+    with pytest.raises(ConflictError, match=r"10 notes are called today: a/today\.md.*and 2 more"):
+        reader.read("today")
+
+
+MISSING = {
+    "the same name elsewhere": ("wrong/today.md", "notes/today.md"),
+    "a slip": ("notes/tody.md", "notes/today.md"),
+    "a part of the name": ("shopping", "lists/shopping list.md"),
+}
+
+
+@pytest.mark.parametrize(("asked", "meant"), MISSING.values(), ids=MISSING.keys())
+def test_a_note_that_is_not_there_is_answered_with_those_that_are_close(
+    place, reader, asked, meant
+):
+    fill(place, {"notes/today.md": "a", "lists/shopping list.md": "b", ".trash/tody.md": "c"})
+    with pytest.raises(NotFoundError, match="There is no note") as caught:
+        reader.read(asked)
+    assert caught.value.hint == f"Did you mean {meant}?"
+
+
+def test_a_folder_is_no_note(place, reader):
+    fill(place, {"notes/today.md": "a"})
+    with pytest.raises(InvalidError, match="is a folder"):
+        reader.read("notes")
+
+
+def test_a_small_vault_is_listed_whole_without_hidden_things_and_links(place, reader):
+    fill(
+        place,
+        {"notes/today.md": "", "ideas.md": "", ".obsidian/app.json": "", "notes/.x.tmp": "",
+         "Día/ñ.md": ""},
+    )  # fmt: skip
+    (place / "link.md").symlink_to("ideas.md")
+    listing = reader.list()
+    assert set(listing.lines) == {"Día/", "Día/ñ.md", "ideas.md", "notes/", "notes/today.md"}
+    assert (listing.more, listing.links) == (0, 1)
+    assert reader.list("notes").lines == ("notes/today.md",)
+
+
+def test_a_large_vault_is_listed_one_level_deep_folders_first(place, reader):
+    fill(place, {f"many/{number:03}.md": "" for number in range(MOST_LISTED + 5)} | {"a.md": ""})
+    assert reader.list().lines == ("many/", "a.md")
+    listing = reader.list("many")
+    assert (len(listing.lines), listing.more) == (MOST_LISTED, 5)
+
+
+@pytest.mark.parametrize(
+    ("folder", "error"), [("nowhere", NotFoundError), ("ideas.md", InvalidError)]
+)
+def test_what_is_no_folder_is_not_listed(place, reader, folder, error):
+    fill(place, {"ideas.md": ""})
+    with pytest.raises(error):
+        reader.list(folder)
+
+
+# Search.
+
+
+def found(vault, query, folder="", clock=lambda: 0.0):
+    return search(vault, query, folder, clock=clock)
+
+
+QUERIES = {
+    "a word": ("milk", ["notes/today.md", "shop.md"]),
+    "another case": ("MILK", ["notes/today.md", "shop.md"]),
+    "all of the words": ("milk eggs", ["shop.md"]),
+    "a phrase": ('"two eggs"', ["shop.md"]),
+    "with question mark": ("eggs?", ["shop.md"]),
+    "the other Unicode spelling": ("cafe\u0301", ["café.txt"]),
+    "a folded letter": ("STRASSE", ["café.txt"]),
+    "in the name": ("today", ["notes/today.md"]),
+    "more often first": ("tea", ["shop.md", "notes/today.md"]),
+    "not in hidden things": ("hidden", []),
+    "not in pictures": ("PNG", []),
+    "nothing": ("absent", []),
+}
+
+
+@pytest.mark.parametrize(("query", "paths"), QUERIES.values(), ids=QUERIES.keys())
+def test_notes_are_found_by(place, vault, query, paths):
+    fill(
+        place,
+        {
+            "notes/today.md": "buy milk\nand tea",
+            "shop.md": "Milk\ntwo eggs\ntea tea tea",
+            "café.txt": "In the café, Straße 5",
+            ".trash/x.md": "hidden",
+            "cat.png": b"PNG",
+        },
+    )
+    assert [match.path for match in found(vault, query).matches] == paths
+
+
+def test_excerpts_have_the_line_and_its_number(place, vault):
+    fill(place, {"a.md": "one\n\n  buy milk today  \nmilk\nno\nmilk and milk\nmilk again"})
+    (match,) = found(vault, "milk").matches
+    assert match.excerpts == (
+        Excerpt(3, "buy milk today"),
+        Excerpt(4, "milk"),
+        Excerpt(6, "milk and milk"),
+    )
+
+
+def test_a_very_long_line_is_shown_around_the_word(place, vault):
+    fill(place, {"a.md": "x " * 5000 + "needle" + " y" * 5000})
+    (match,) = found(vault, "needle").matches
+    assert "needle" in match.excerpts[0].text
+    assert len(match.excerpts[0].text) < 200
+
+
+def test_if_no_note_has_every_word_the_rare_words_count(place, vault):
+    fill(place, {f"notes/{number}.md": "about things" for number in range(9)})
+    fill(place, {"food.md": "milk"})
+    results = found(vault, "notes about milk")
+    assert not results.complete
+    assert results.matches[0].path == "food.md"
+
+
+def test_only_the_folder_asked_for_is_searched(place, vault):
+    fill(place, {"a/x.md": "milk", "b/x.md": "milk"})
+    assert [match.path for match in found(vault, "milk", "b").matches] == ["b/x.md"]
+
+
+def test_links_are_not_followed_and_what_is_found_is_found_once(place, vault, tmp_path):
+    fill(place, {"a/x.md": "milk"})
+    fill(tmp_path / "outside", {"y.md": "milk"})
+    (place / "inside").symlink_to("a")
+    (place / "outside").symlink_to("../outside")
+    (place / "a" / "loop").symlink_to("..")
+    assert [match.path for match in found(vault, "milk").matches] == ["a/x.md"]
+
+
+def test_odd_files_do_not_stop_a_search(place, vault):
+    fill(place, {"latin.md": b"caf\xe9 milk", "ok.md": "milk", "big.md": b"x" * (MOST_BYTES + 1)})
+    os.mkfifo(place / "pipe.md")
+    results = found(vault, "milk")
+    assert [match.path for match in results.matches] == ["latin.md", "ok.md"]
+    assert results.skipped == 1
+
+
+def test_a_search_is_cut_short_when_its_time_is_over_and_says_so(place, vault):
+    fill(place, {f"{number:03}.md": "milk" for number in range(100)})
+    ticks = itertools.count()
+    results = found(vault, "milk", clock=lambda: next(ticks) / 2)
+    assert results.cut_short
+    assert 0 < results.searched < 100
+
+
+def test_only_the_best_notes_are_returned_with_the_number_of_all(place, vault):
+    fill(place, {f"{number}.md": "milk" for number in range(MOST_NOTES + 7)})
+    results = found(vault, "milk")
+    assert (len(results.matches), results.found) == (MOST_NOTES, MOST_NOTES + 7)
+
+
+@pytest.mark.parametrize("query", ["", "  ", "?!", '""'])
+def test_a_query_without_words_is_refused(query):
+    with pytest.raises(InvalidError, match="no words"):
+        words_of(query)
+
+
+def test_results_of_an_empty_vault(place, vault):
+    assert replace(found(vault, "milk"), words=()).matches == ()
