@@ -1,0 +1,1 @@
+"""The agenda actor: for now, the clock."""
