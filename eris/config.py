@@ -90,6 +90,13 @@ class ToolSettings(_Section, frozen=True):
     """Names of tools that are neither offered nor carried out, such as ``vault:write``."""
 
 
+class VaultSettings(_Section, frozen=True):
+    """Table ``[vault]``: the folder of notes itself."""
+
+    name: str = ""
+    """What the vault is called on screen; empty for its folder's name."""
+
+
 class BusSettings(_Section, frozen=True):
     """Table ``[bus]``: connections from other machines."""
 
@@ -106,6 +113,7 @@ class Settings(_Section, frozen=True):
     router: RouterSettings = RouterSettings()
     turn: TurnSettings = TurnSettings()
     tools: ToolSettings = ToolSettings()
+    vault: VaultSettings = VaultSettings()
     bus: BusSettings = BusSettings()
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """Least important messages that are written to the log files."""
@@ -179,6 +187,10 @@ KEYS: Mapping[str, Any] = dict(_fields(Settings))
 
 SECTIONS = frozenset(key.partition(".")[0] for key in KEYS if "." in key)
 """Names of the tables."""
+
+
+HANDED_ON = frozenset({"ERIS_VAULT_ID"})
+"""Variables with a section's prefix that tell a child where things are and set nothing."""
 
 
 def variable_of(key: str) -> str:
@@ -385,7 +397,7 @@ def _from_environment(
         origin = Origin(Layer.ENVIRONMENT, variable)
         if variable in variables:
             candidates.append(Candidate(variables[variable], environ[variable], origin))
-        elif variable.startswith(prefixes):
+        elif variable.startswith(prefixes) and variable not in HANDED_ON:
             key = variable.removeprefix("ERIS_").lower().replace("_", ".", 1)
             near = nearest_key(key)
             hint = f"Did you mean {variable_of(near)}?" if near else "Unset it."

@@ -122,7 +122,8 @@ def _target(invocation: Invocation, for_user: bool) -> Path:
 
 
 @example("eris config set model.chat smollm2-135m")
-@config.command(name="set")
+# A value may begin with a minus sign.
+@config.command(name="set", context_settings={"ignore_unknown_options": True})
 @click.argument("key")
 @click.argument("value")
 @click.option("--user", "for_user", is_flag=True, help="For all vaults, in your own config.toml.")
