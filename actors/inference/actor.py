@@ -78,7 +78,7 @@ class InferenceActor(Actor):
                     context_length=settings.context_length,
                     batch=settings.batch,
                     state_folder=self.port.paths.state / STATE_FOLDER,
-                    progress=lambda _done: not self.port.connection.draining,
+                    progress=lambda _done: not self.port.draining,
                 )
         except (ModelError, NotFoundError) as error:
             raise ConfigurationError(

@@ -82,6 +82,11 @@ class Port:
         return self.connection.log
 
     @property
+    def draining(self) -> bool:
+        """Whether the process has been asked to stop: a long start can be given up."""
+        return self.connection.draining
+
+    @property
     def welcomed(self) -> threading.Event:
         """Set while the bus knows this process."""
         return self.connection.welcomed
@@ -128,7 +133,7 @@ class Port:
                 raise CancelledWorkError(f"The request to {dst} was cancelled.")
             delay = min(delay * 2, _LONGEST_DELAY)
 
-    def _ask_once(  # noqa: PLR0917 - the private half of `ask`
+    def _ask_once(
         self,
         dst: str,
         body: msgspec.Struct,

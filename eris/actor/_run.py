@@ -34,6 +34,7 @@ EXIT_CONFIGURATION = 78
 ORPHAN_GRACE_SECONDS = 60.0
 STOP_SECONDS = 10.0
 _WATCH_SECONDS = 1.0
+_BEGIN_POLL_SECONDS = 0.02
 
 
 class Stop:
@@ -42,11 +43,15 @@ class Stop:
     def __init__(self) -> None:
         self.asked = threading.Event()
         self.reason = ""
+        self.readable, self._writable = os.pipe()
 
     def ask(self, reason: str) -> None:
         """Ask for the end; the first reason counts."""
         self.reason = self.reason or reason
-        self.asked.set()
+        if not self.asked.is_set():
+            self.asked.set()
+            # For a main thread that waits in a poll: `readable` is ready from now on.
+            os.write(self._writable, b"\0")
 
     def on_signal(self, number: int, _frame: FrameType | None) -> None:
         """Signal handler."""
@@ -126,15 +131,21 @@ def _serve(
     # The mailbox exists before the first message can arrive.
     mailbox.append(reference := actor_class.start(port))
     connection.start()
-    port.begun.result()
-    logger.info("started", pid=os.getpid(), incarnation=connection.incarnation)
-    watch_supervisor(paths, stop)
+    # A model can take long to load; whoever wants the process to stop needn't wait for that.
+    while not port.begun.done() and not stop.asked.wait(_BEGIN_POLL_SECONDS):
+        pass
+    if port.begun.done():
+        port.begun.result()
+        logger.info("started", pid=os.getpid(), incarnation=connection.incarnation)
+        watch_supervisor(paths, stop)
     logger.info("draining", reason=stop.reason)
     stop_seconds = float(os.environ.get("ERIS_STOP_SECONDS", STOP_SECONDS))
     _watchdog(stop_seconds)
     connection.draining = True
-    drained = reference.ask(Draining(), block=False)
-    drained.get(timeout=stop_seconds)
+    # A behaviour that was stopped while it started has nothing to save.
+    if port.begun.exception(timeout=stop_seconds) is None:
+        drained = reference.ask(Draining(), block=False)
+        drained.get(timeout=stop_seconds)
     connection.stop(within=1.0)
     port.close()
     logger.info("stopped")
