@@ -1,0 +1,157 @@
+"""What the model is offered: one set of tools, from which prompt text and grammar are both made."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from actors.gatekeeper.normalisation import resolve, types_of
+from actors.gatekeeper.permissions import why_not
+from actors.gatekeeper.registry import RegisteredTool, Registry
+from eris.grammar import SubsetCache, ToolSchema, dump
+from eris.grammar.json_text import DEFAULT_FORM
+from proto.gatekeeper import Offered
+from proto.tools import Origin
+
+MOST_OFFERED = 32
+"""Tools of one offer: each costs prompt tokens, and a small model gets lost among many."""
+
+MOST_GRAMMAR_BYTES = 200_000
+"""Above this a set is halved: engines refuse, or crawl with, grammars that are too large."""
+
+_DEEPEST = 4
+
+_PLACEHOLDERS: Mapping[str, object] = {
+    "string": "...",
+    "integer": 1,
+    "number": 1,
+    "boolean": True,
+    "array": [],
+    "object": {},
+    "null": None,
+}
+
+
+@dataclass(frozen=True)
+class OfferedSet:
+    """The decision: what is offered, in the order of the candidates, and what isn't and why."""
+
+    tools: tuple[RegisteredTool, ...]
+    left_out: Mapping[str, str]
+
+    def without_last(self, count: int) -> "OfferedSet":
+        """Return the set without its last tools, which are left out for want of room."""
+        kept, dropped = self.tools[:-count], self.tools[-count:]
+        reason = "the grammar of all of them would be too large"
+        return OfferedSet(kept, {**self.left_out, **{tool.name: reason for tool in dropped}})
+
+
+def offered_set(
+    candidates: Sequence[str], origin: Origin, registry: Registry, denied: Collection[str]
+) -> OfferedSet:
+    """Decide what a turn is offered. Nothing else decides it.
+
+    Args:
+        candidates: Names, the likeliest first.
+        origin: Who started the turn.
+        registry: The registered tools.
+        denied: The deny list of the settings.
+    """
+    tools: list[RegisteredTool] = []
+    left_out: dict[str, str] = {}
+    for name in dict.fromkeys(candidates):
+        tool = registry.get(name)
+        if tool is None:
+            left_out[name] = "there is no such tool"
+        elif reason := why_not(name, tool.declaration.effect, origin, denied):
+            left_out[name] = reason
+        elif len(tools) >= MOST_OFFERED:
+            left_out[name] = f"{MOST_OFFERED} tools are offered already"
+        else:
+            tools.append(tool)
+    return OfferedSet(tuple(tools), left_out)
+
+
+def offer(chosen: OfferedSet, grammars: SubsetCache) -> Offered:
+    """Return grammar and text of an offered set, halved until the grammar has a usable size."""
+    while True:
+        schemas = [ToolSchema(tool.name, tool.schema) for tool in chosen.tools]
+        compiled = grammars.get(schemas)
+        if len(compiled.text) <= MOST_GRAMMAR_BYTES or len(chosen.tools) <= 1:
+            break
+        chosen = chosen.without_last(len(chosen.tools) // 2)
+    return Offered(
+        tools=tuple(tool.name for tool in chosen.tools),
+        grammar=compiled.text,
+        text=tools_text(chosen.tools),
+        key=compiled.key,
+        left_out=dict(chosen.left_out),
+    )
+
+
+def tools_text(tools: Sequence[RegisteredTool]) -> str:
+    """Return the description of some tools for the prompt; empty for none.
+
+    A small model copies what it's shown, so every tool comes with a call in exactly the form that
+    the grammar forces.
+    """
+    return "\n".join(_tool_text(tool) for tool in tools)
+
+
+def _tool_text(tool: RegisteredTool) -> str:
+    lines = [f"- {tool.name}: {tool.declaration.description.strip()}"]
+    lines += [
+        f"    {name}: {_argument_text(name, argument, tool.schema)}"
+        for name, argument in tool.schema.get("properties", {}).items()
+    ]
+    lines.append(f"    call: {example_call(tool.name, tool.schema)}")
+    return "\n".join(lines)
+
+
+def example_call(name: str, schema: Mapping[str, Any]) -> str:
+    """Return a call of a tool as the grammar forces it: required arguments and those with examples.
+
+    Used in the prompt, and in errors that say how to do it right.
+    """
+    return dump({"name": name, "args": _example_object(schema, schema, 0)}, DEFAULT_FORM)
+
+
+def _argument_text(name: str, argument: object, root: Mapping[str, Any]) -> str:
+    own = argument if isinstance(argument, Mapping) else {}
+    resolved = resolve(argument, root)
+    described = resolved if isinstance(resolved, Mapping) else {}
+    text = str(own.get("description") or described.get("description") or "")
+    members = described.get("enum")
+    kind = " or ".join(dump(member, DEFAULT_FORM) for member in members) if members else ""
+    if not kind:
+        kinds = sorted(types_of(argument, root) - {"null"})
+        kind = "" if kinds == ["string"] else " or ".join(kinds)
+    optional = "" if name in root.get("required", ()) else "optional"
+    notes = "; ".join(note for note in (text.strip().rstrip("."), kind, optional) if note)
+    return notes or "text"
+
+
+def _example_object(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> object:
+    required = schema.get("required", ())
+    return {
+        name: _example(argument, root, depth + 1)
+        for name, argument in schema.get("properties", {}).items()
+        if name in required or (isinstance(argument, Mapping) and argument.get("examples"))
+    }
+
+
+def _example(schema: object, root: Mapping[str, Any], depth: int) -> object:
+    own = schema if isinstance(schema, Mapping) else {}
+    resolved = resolve(schema, root)
+    described = resolved if isinstance(resolved, Mapping) else {}
+    for source in (own, described):
+        if source.get("examples"):
+            return source["examples"][0]
+        for keyword in ("const", "default"):
+            if source.get(keyword) is not None:
+                return source[keyword]
+    if described.get("enum"):
+        return described["enum"][0]
+    if "properties" in described and depth < _DEEPEST:
+        return _example_object(described, root, depth)
+    kinds = sorted(types_of(described, root) - {"null"})
+    return _PLACEHOLDERS[kinds[0]] if kinds else "..."

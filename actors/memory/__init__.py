@@ -1,0 +1,1 @@
+"""The memory: for now, the embedder as a service."""

@@ -1,0 +1,1 @@
+"""The router: which tools fit what the user said."""

@@ -1,0 +1,94 @@
+r"""Tables of plain commands, in English and German: the words that ask for a tool literally.
+
+Each tool has one verbose regular expression with an alternative a line, matched in lower case
+against a text without its quotations. ``~`` stands for a gap inside a sentence. A tool that isn't
+registered is never found, so that a table may name tools that an installation hasn't got.
+"""
+
+import re
+from collections.abc import Mapping
+
+_NOTES = r"(?:notes?|files?|vault|journal|diary|notiz(?:en|buch)?|datei(?:en)?|tagebuch)"
+_FOLDER = r"(?:folders?|director(?:y|ies)|ordner|verzeichnis)"
+_A_NOTE = r"(?:notes?|journal|diary)"
+_SAYS = r"(?:mention|contain|talk|say|about|über|steh)"
+
+
+def _compile(table: Mapping[str, str]) -> Mapping[str, re.Pattern[str]]:
+    gap = r"[^.!?\n]{0,40}?"
+    return {
+        tool: re.compile(text.replace("~", gap), re.VERBOSE | re.IGNORECASE)
+        for tool, text in table.items()
+    }
+
+
+PHRASES = _compile(
+    {
+        "vault:write": rf"""
+            \b(?:write|jot|note|put|take)\b~\bdown\b
+          | \b(?:make|take|add|create|save|write|leave)\b~\bnotes?\b
+          | \b(?:save|store|keep|add|append|put|log|record)\b~\b(?:to|in|into|on)\s
+              +(?:my|the|a)\s+(?:\w+\s+){{0,2}}(?:{_NOTES}|list)\b
+          | ^(?:note|memo|notiz)\s*:
+          | ^(?:please\s+|bitte\s+)?(?:remember|merke?\s+dir)\b(?!\s+(?:when|how|me)\b)
+          | \b(?:notiere?|vermerke?)\b
+          | \bschreib\w*\b~\bauf\b
+          | \b(?:speicher\w*|erstell\w*|schreib\w*|leg\w*|ergänz\w*)\b~\b{_NOTES}\b
+        """,
+        "vault:search": rf"""
+            \b(?:search|grep|look\s+(?:for|through)|find|scan)\b~\b{_NOTES}\b
+          | ^(?:please\s+)?(?:search|find|look)\s+(?:for|everything|anything|all)\b
+          | \b{_NOTES}\b[^.!?]{{0,20}}?\b(?:mention|contain|talk|say\w*~\babout)
+          | \b(?:where|when|what)\s+did\s+i\s+(?:write|note|put|save|say)\b
+          | ^(?:did|have)\s+i\s+(?:ever\s+)?(?:write|written|note|noted|save|saved)\b
+          | \b(?:such\w*|find\w*|durchsuch\w*)\b~\bnotizen\b
+          | \bin\s+welche[rn]\s+(?:notiz|datei)
+          | \bwo\s+habe?\s+ich\b
+        """,
+        "vault:list": rf"""
+            (?:^|\b(?:please|bitte|you|to)\s+)liste?\b~\b(?:{_NOTES}|{_FOLDER})\b
+          | \b(?:show\s+(?:me\s+)?all|zeig\w*\s+(?:mir\s+)?alle)\b~\b(?:{_NOTES}|{_FOLDER})\b
+          | \b(?:which|what|how\s+many|welche|wie\s?viele)\s+{_NOTES}\b(?![^.!?]{{0,20}}\b{_SAYS})
+          | \bwhat(?:'s|\s+is|\s+are)?\b~\bin\b~\b(?:vault|{_FOLDER})\b
+          | \b(?:show|see|open|zeig\w*)\b~\b{_FOLDER}\b
+        """,
+        "vault:read": rf"""
+            \b(?:read|show|open|display|print|summari[sz]e)\b~\b{_A_NOTE}\b
+          | \bwhat(?:'s|\s+is|\s+was|\s+does|\s+stands?)\b~\b(?:{_A_NOTE}|list)\s*(?:say|\?|$)
+          | \b(?:lies|zeig\w*|öffne)\b~\bnotiz\b
+        """,
+        "clock:now": r"""
+            \b(?:what|which)\s+(?:time|day|date|weekday|month|year)\s+(?:is|do)\b
+          | \b(?:current|today'?s)\s+(?:time|date|day)\b
+          | \bwie\s+spät\b | \bwie\s?viel\s+uhr\b | \buhrzeit\b
+          | \bwelche[rsn]?\s+(?:datum|tag|wochentag|monat|jahr)\b
+        """,
+    }
+)
+"""Phrases that need no note's name."""
+
+NOTE_COMMANDS = _compile(
+    {
+        # Writing comes first: a text that both reads and writes needs the tool that writes.
+        "vault:write": r"""
+            \b(?:save|write|add|append|create|put|jot|record|store|update|replace|overwrite|insert
+              |log|change|prepend|make|enter|tick|check\s+off)\b
+          | \bnote\s+(?:that|this|down|in|into)\b
+          | \b(?:speicher|schreib|notier|füg|hinzu|ergänz|erstell|trag|ersetz|überschreib|änder)\w*
+          | \bleg\w*\b~\ban\b
+        """,
+        "vault:read": r"""
+            \b(?:read|show|open|display|print|view|cat|summari[sz]e|says?|tell|quote|contents?)\b
+          | \bwhat(?:'s|\s+is|\s+was|\s+does|\s+stands)?\s+(?:\w+\s+){0,3}(?:in|on|say|written)\b
+          | \b(?:lies|lese|zeig\w*|öffne\w*|steht|fasse?)\b
+        """,
+    }
+)
+"""What is to be done with a note that the text names. The first that fits decides."""
+
+POINTS_BACK = re.compile(
+    r"""\b(?:it|its|that|this|them|there|the\s+(?:same|note|file)
+        |es|das|dies\w*|darin|dort|dazu|davon|die\s+(?:notiz|datei))\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""Words that speak of something said before."""
