@@ -26,6 +26,8 @@ class AutomatonTooLarge(PatternNotSupported):
 
 MOST_STATES = 1_500
 _MOST_NFA_STATES = 4_000
+# Merging takes time quadratic in the states; without it the automaton is larger, not wrong.
+_MOST_MERGED = 100
 
 Edges = tuple[tuple[CharSet, int], ...]
 
@@ -175,7 +177,7 @@ def from_pattern(node: Node) -> Automaton:
             row.append((chars, numbers[following]))
         edges.append(tuple(row))
     accepting = frozenset(number for states, number in numbers.items() if final in states)
-    return _trim(Automaton(tuple(edges), accepting))
+    return _trim(Automaton(tuple(edges), accepting), merge=len(edges) <= _MOST_MERGED)
 
 
 def from_words(words: Iterable[str]) -> Automaton:
@@ -185,8 +187,17 @@ def from_words(words: Iterable[str]) -> Automaton:
 
 
 def from_length(minimum: int, maximum: int | None) -> Automaton:
-    """Build the automaton of all texts with so many characters."""
-    return from_pattern(Times(Chars(EVERYTHING), minimum, maximum))
+    """Build the automaton of all texts with so many characters.
+
+    Raises:
+        AutomatonTooLarge: It would need too many states.
+    """
+    last = minimum if maximum is None else maximum
+    if last >= MOST_STATES:
+        raise AutomatonTooLarge("a length with too many states")
+    edges: list[Edges] = [((EVERYTHING, state + 1),) for state in range(last)]
+    edges.append(((EVERYTHING, last),) if maximum is None else ())
+    return Automaton(tuple(edges), frozenset(range(minimum, last + 1)))
 
 
 def complement(automaton: Automaton) -> Automaton:
@@ -238,8 +249,34 @@ def intersect(left: Automaton, right: Automaton) -> Automaton:
     return _trim(Automaton(tuple(edges), accepting))
 
 
-def _trim(automaton: Automaton) -> Automaton:
-    """Merge equal states, then drop those from which nothing is accepted."""
+def _trim(automaton: Automaton, *, merge: bool = False) -> Automaton:
+    """Drop the states from which nothing is accepted, after merging equal ones if asked to."""
+    alive = _alive(automaton)
+    if automaton.start not in alive:
+        return Automaton((), frozenset())
+    kinds = _equal_states(automaton, alive) if merge else {state: state for state in alive}
+    order = [automaton.start]
+    numbers = {kinds[automaton.start]: 0}
+    edges: list[Edges] = []
+    for state in order:
+        row: dict[int, CharSet] = {}
+        for chars, target in automaton.edges[state]:
+            if target not in alive:
+                continue
+            if kinds[target] not in numbers:
+                numbers[kinds[target]] = len(order)
+                order.append(target)
+            number = numbers[kinds[target]]
+            row[number] = row[number] | chars if number in row else chars
+        edges.append(tuple((chars, target) for target, chars in row.items()))
+    accepting = frozenset(
+        number for number, state in enumerate(order) if state in automaton.accepting
+    )
+    return Automaton(tuple(edges), accepting)
+
+
+def _alive(automaton: Automaton) -> set[int]:
+    """Give the states from which an accepting one can be reached."""
     before: dict[int, set[int]] = {}
     for state, row in enumerate(automaton.edges):
         for _, target in row:
@@ -251,29 +288,7 @@ def _trim(automaton: Automaton) -> Automaton:
             if state not in alive:
                 alive.add(state)
                 todo.append(state)
-    if automaton.start not in alive:
-        return Automaton((), frozenset())
-    classes = _equal_states(automaton, alive)
-    numbers: dict[int, int] = {}
-    order = [automaton.start]
-    numbers[classes[automaton.start]] = 0
-    edges: list[Edges] = []
-    for state in order:
-        row_by_target: dict[int, CharSet] = {}
-        for chars, target in automaton.edges[state]:
-            if target not in alive:
-                continue
-            kind = classes[target]
-            if kind not in numbers:
-                numbers[kind] = len(order)
-                order.append(target)
-            number = numbers[kind]
-            row_by_target[number] = row_by_target.get(number, CharSet()) | chars
-        edges.append(tuple((chars, target) for target, chars in row_by_target.items()))
-    accepting = frozenset(
-        number for number, state in enumerate(order) if state in automaton.accepting
-    )
-    return Automaton(tuple(edges), accepting)
+    return alive
 
 
 def _equal_states(automaton: Automaton, alive: set[int]) -> dict[int, int]:

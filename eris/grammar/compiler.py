@@ -82,6 +82,7 @@ class SchemaCompiler:
         self._done: dict[tuple[str, ...], Expression | None] = {}
         self._open: dict[tuple[str, ...], str | None] = {}
         self._budget = options.rules
+        self.recursive = False
 
     def root(self, *also: Place, hint: str = "value") -> Expression:
         """Give the expression of the whole schema, together with further conditions.
@@ -108,6 +109,7 @@ class SchemaCompiler:
         if key in self._done:
             return self._done[key]
         if key in self._open:
+            self.recursive = True
             name = self._open[key] = self._open[key] or self.rules.reserve(hint)
             return Reference(name)
         if len(self._open) >= _DEEPEST:

@@ -11,6 +11,7 @@ from eris.grammar.document import Place
 from eris.grammar.errors import SchemaNotUsable
 from eris.grammar.expression import (
     Expression,
+    Grammar,
     Literal,
     RuleBook,
     choice,
@@ -79,25 +80,32 @@ def envelope_grammar(
         twice = sorted({name for name in names if names.count(name) > 1})
         raise ValueError(f"tools with the same name: {', '.join(twice)}")
     options = Options(form=form)
+    limits = EnvelopeLimits(max_calls, thought_max)
+    try:
+        grammar, report = _envelope(ordered, options, limits, checked=False)
+    except SchemaNotUsable:
+        # One of the tools is too much for the engines: check each by itself to find which.
+        grammar, report = _envelope(ordered, options, limits, checked=True)
+    described = [[(tool.name, tool.schema) for tool in ordered], (max_calls, thought_max)]
+    return Compiled(print_grammar(grammar), grammar, report, digest(described, options))
+
+
+def _envelope(
+    tools: list[ToolSchema], options: Options, limits: EnvelopeLimits, *, checked: bool
+) -> tuple[Grammar, Report]:
     rules = RuleBook()
+    form = options.form
     findings: list[Finding] = []
     calls: list[Expression | None] = []
-    for tool in ordered:
-        arguments, report = _arguments(rules, tool, options)
-        findings += report
+    for tool in tools:
+        arguments, found = _arguments(rules, tool, options, checked=checked)
+        findings += found
         name = dump(tool.name, form)
         key = f'{{"name"{form.colon}{name}{form.comma}"args"{form.colon}'
         calls.append(sequence(Literal(key), arguments, Literal("}")))
     rules.limit = _MOST_RULES
-    root = _root(rules, form, choice(calls), EnvelopeLimits(max_calls, thought_max))
-    grammar = finish(rules, root)
-    limits = (max_calls, thought_max)
-    return Compiled(
-        text=print_grammar(grammar),
-        grammar=grammar,
-        report=Report(tuple(findings)),
-        key=digest([[(tool.name, tool.schema) for tool in ordered], limits], options),
-    )
+    root = _root(rules, form, choice(calls), limits)
+    return finish(rules, root), Report(tuple(findings))
 
 
 def _root(
@@ -128,7 +136,7 @@ def _root(
 
 
 def _arguments(
-    rules: RuleBook, tool: ToolSchema, options: Options
+    rules: RuleBook, tool: ToolSchema, options: Options, *, checked: bool
 ) -> tuple[Expression, tuple[Finding, ...]]:
     """Compile one tool's arguments; if that fails, nothing of them is left among the rules."""
     free = any_value(rules, options.form)
@@ -137,7 +145,8 @@ def _arguments(
     try:
         compiler = SchemaCompiler(tool.schema, rules, options)
         root = compiler.root(_ANY_OBJECT, hint=f"{tool.name}-args")
-        finish(rules, root)
+        if compiler.recursive or checked:
+            finish(rules, root)
     except SchemaNotUsable as error:
         rules.rollback(mark)
         finding = Finding(
@@ -148,8 +157,11 @@ def _arguments(
             tool.name,
         )
         return free.object, (finding,)
-    report = compiler.report.report()
-    return root, tuple(replace(finding, tool=tool.name) for finding in report)
+    return root, tuple(
+        replace(finding, tool=tool.name)
+        for finding in compiler.report.report()
+        if finding.path != _ANY_OBJECT.pointer
+    )
 
 
 class SubsetCache:

@@ -62,47 +62,41 @@ def check(grammar: Grammar, limits: Limits = DEFAULT_LIMITS) -> None:
     if len(rules) > limits.rules:
         raise InvalidGrammar(f"{len(rules)} rules are more than {limits.rules}")
     nodes = 0
+    loops: list[tuple[str, Expression]] = []
     for name, expression in rules.items():
         if not _NAME.fullmatch(name):
             raise InvalidGrammar(f"{name!r} is no rule name: use a-z, 0-9 and -")
-        for reference in references(expression):
-            if reference not in rules:
-                raise InvalidGrammar(f"rule {name!r} uses {reference!r}, which isn't defined")
-        nodes += _measure(name, expression, limits)
+        nodes += _measure(name, expression, rules, limits, loops)
     if nodes > limits.nodes:
         raise InvalidGrammar(f"{nodes} expressions are more than {limits.nodes}")
     nullable = nullable_rules(rules)
-    for name, expression in rules.items():
-        _refuse_empty_loops(name, expression, nullable)
+    for name, body in loops:
+        # llama.cpp reads `(x?)*` as a left recursion.
+        if _nullable(body, nullable):
+            raise InvalidGrammar(f"rule {name!r} repeats without end what may be empty")
     _refuse_left_recursion(rules, nullable)
 
 
-def _refuse_empty_loops(rule: str, expression: Expression, nullable: frozenset[str]) -> None:
-    """llama.cpp reads `(x?)*` as a left recursion."""
-    stack = [expression]
-    while stack:
-        current = stack.pop()
-        match current:
-            case Repeat(body, _, None) if _nullable(body, nullable):
-                raise InvalidGrammar(f"rule {rule!r} repeats without end what may be empty")
-            case _:
-                stack.extend(children(current))
-
-
-def _measure(rule: str, expression: Expression, limits: Limits) -> int:
-    """Count expressions iteratively, checking depth, bounds and classes on the way."""
+def _measure(
+    rule: str,
+    expression: Expression,
+    rules: Mapping[str, Expression],
+    limits: Limits,
+    loops: list[tuple[str, Expression]],
+) -> int:
+    """Count the expressions of a rule, check each, and note what repeats without end."""
     count = 0
     stack = [(expression, 0, 1)]
     while stack:
         current, depth, product = stack.pop()
         count += 1
-        if depth > limits.depth:
-            raise InvalidGrammar(f"rule {rule!r} nests deeper than {limits.depth}")
         match current:
-            case Repeat(_, minimum, maximum):
-                if minimum < 0 or (maximum is not None and maximum < minimum):
-                    raise InvalidGrammar(f"rule {rule!r} repeats {minimum} to {maximum} times")
+            case Repeat(body, minimum, maximum):
                 product *= max(1, minimum, maximum or 0)
+                if maximum is None:
+                    loops.append((rule, body))
+                elif maximum < minimum:
+                    raise InvalidGrammar(f"rule {rule!r} repeats {minimum} to {maximum} times")
                 if product > limits.repetition:
                     raise InvalidGrammar(
                         f"rule {rule!r} repeats {product} times, more than {limits.repetition}"
@@ -112,20 +106,21 @@ def _measure(rule: str, expression: Expression, limits: Limits) -> int:
                     raise InvalidGrammar(f"rule {rule!r} has an empty character class")
             case Sequence(()) | Choice(()):
                 raise InvalidGrammar(f"rule {rule!r} has a part without content")
+            case Reference(name) if name not in rules:
+                raise InvalidGrammar(f"rule {rule!r} uses {name!r}, which isn't defined")
             case _:
                 pass
-        stack.extend((child, depth + 1, product) for child in children(current))
+        following = children(current)
+        if following and depth >= limits.depth:
+            raise InvalidGrammar(f"rule {rule!r} nests deeper than {limits.depth}")
+        stack.extend((child, depth + 1, product) for child in following)
     return count
 
 
 def nullable_rules(rules: Mapping[str, Expression]) -> frozenset[str]:
     """Give the names of the rules that match the empty text."""
-    return _least_fixpoint(rules, _nullable)
-
-
-def productive_rules(rules: Mapping[str, Expression]) -> frozenset[str]:
-    """Give the names of the rules that some finite text matches."""
-    return _least_fixpoint(rules, _productive)
+    uses = {name: tuple(references(expression)) for name, expression in rules.items()}
+    return _least_fixpoint(rules, uses, _nullable)
 
 
 def prune(grammar: Grammar) -> Grammar | None:
@@ -133,26 +128,36 @@ def prune(grammar: Grammar) -> Grammar | None:
 
     Returns None when nothing is left of the root rule.
     """
-    reachable = _reachable(grammar)
-    productive = productive_rules(reachable)
+    uses = _reachable(grammar)
+    productive = _least_fixpoint(grammar.rules, uses, _productive)
     if grammar.root not in productive:
         return None
+    dead = uses.keys() - productive
     rules: dict[str, Expression] = {}
+    for name, expression in grammar.rules.items():
+        if name not in productive:
+            continue
+        kept = expression if dead.isdisjoint(uses[name]) else _without_dead(expression, productive)
+        if kept is None:  # productive by the fixpoint, so something must be left
+            raise InvalidGrammar(f"rule {name!r} can't be reduced")
+        rules[name] = kept
+    if dead:
+        reduced = Grammar(rules, grammar.root)
+        still = _reachable(reduced)
+        rules = {name: rule for name, rule in rules.items() if name in still}
+    return Grammar(rules, grammar.root)
+
+
+def _reachable(grammar: Grammar) -> dict[str, tuple[str, ...]]:
+    """Give the rules that the root needs, each with the rules that it uses."""
+    found: dict[str, tuple[str, ...]] = {}
     todo = [grammar.root]
     while todo:
         name = todo.pop()
-        if name in rules:
-            continue
-        kept = grammar.rules[name]
-        if any(reference not in productive for reference in references(kept)):
-            reduced = _without_dead(kept, productive)
-            if reduced is None:  # productive by the fixpoint, so something must be left
-                raise InvalidGrammar(f"rule {name!r} can't be reduced")
-            kept = reduced
-        rules[name] = kept
-        todo.extend(references(kept))
-    order = [name for name in grammar.rules if name in rules]
-    return Grammar({name: rules[name] for name in order}, grammar.root)
+        if name not in found:
+            found[name] = tuple(references(grammar.rules[name]))
+            todo.extend(found[name])
+    return found
 
 
 class _Property(Protocol):
@@ -161,32 +166,23 @@ class _Property(Protocol):
     def __call__(self, expression: Expression, known: set[str], /) -> bool: ...
 
 
-def _reachable(grammar: Grammar) -> dict[str, Expression]:
-    found: dict[str, Expression] = {}
-    todo = [grammar.root]
-    while todo:
-        name = todo.pop()
-        if name not in found:
-            found[name] = grammar.rules[name]
-            todo.extend(references(grammar.rules[name]))
-    return found
-
-
 def _least_fixpoint(
     rules: Mapping[str, Expression],
+    uses: Mapping[str, tuple[str, ...]],
     holds: _Property,
 ) -> frozenset[str]:
     users: dict[str, list[str]] = {}
-    for name, expression in rules.items():
-        for reference in set(references(expression)):
+    for name, used in uses.items():
+        for reference in used:
             users.setdefault(reference, []).append(name)
     found: set[str] = set()
-    todo = list(rules)
+    # Rules mostly use earlier ones, so the order of definition settles nearly all at once.
+    todo = [name for name in reversed(list(rules)) if name in uses]
     while todo:
         name = todo.pop()
         if name not in found and holds(rules[name], found):
             found.add(name)
-            todo.extend(users.get(name, ()))
+            todo.extend(user for user in users.get(name, ()) if user not in found)
     return frozenset(found)
 
 
