@@ -216,6 +216,14 @@ class Journal:
             rows = run("SELECT payload FROM step WHERE turn = ? ORDER BY number", (turn,))
             return [self._steps.decode(payload) for (payload,) in rows]
 
+    def find(self, turn: str) -> TurnRecord | None:
+        """The turn of that id, if there is one."""
+        return next(iter(self._select("WHERE turn = ?", (turn,))), None)
+
+    def knows(self, idem: str) -> bool:
+        """Whether a turn was submitted under this idempotency key."""
+        return bool(self._select("WHERE idem = ?", (idem,)))
+
     def unfinished(self) -> list[TurnRecord]:
         """Turns that were accepted and haven't ended, in the order of acceptance."""
         return self._select("WHERE state IN (?, ?) ORDER BY rowid", (TurnState.RUNNING, "queued"))
@@ -262,6 +270,16 @@ class Journal:
                 "SELECT full_from, lines_from FROM session WHERE name = ?", (session,)
             ).fetchone()
             return Condensing() if row is None else Condensing(full_from=row[0], lines_from=row[1])
+
+    def condensed(self, session: str) -> int:
+        """How many ended turns of a session are no longer sent in full."""
+        with self._reading() as run:
+            (count,) = run(
+                "SELECT count(*) FROM turn JOIN session ON name = session "
+                "WHERE name = ? AND view IS NOT NULL AND sequence < full_from",
+                (session,),
+            ).fetchone()
+            return int(count)
 
     def condense(self, session: str, condensing: Condensing) -> None:
         """Keep how much of a session is sent, so that the prompt stays the same from now on."""

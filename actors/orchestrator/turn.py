@@ -9,33 +9,31 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-import msgspec
-
 from actors.orchestrator.cancellation import Cancellation
 from actors.orchestrator.conversation import Conversation
 from actors.orchestrator.generation import AWAY_SECONDS, Generator, ModelFacts
 from actors.orchestrator.journal import Journal, TurnRecord
 from actors.orchestrator.machine import Ask, Close, Limits, Prepare, Record, Run, Turn, decide
 from actors.orchestrator.prompt import local_time
-from actors.orchestrator.results import cap, surely_fits
 from actors.orchestrator.steps import (
     AnswerStep,
     CallStep,
     CorrectionStep,
     FinishedStep,
     OfferStep,
-    ResultStep,
     Step,
 )
 from actors.orchestrator.telling import Telling
+from actors.orchestrator.tool_calls import ToolCalls
 from actors.orchestrator.views import Timings, calls_of, view_of
 from eris.actor import Port
 from eris.errors import CancelledWorkError, ErisError, RemoteError, StorageError
 from proto.errors import ErrorCode
-from proto.gatekeeper import Invoke, Invoked, Ledger, LedgerEntries, Offer, Offered
-from proto.inference import CountTokens, Generate, TextCounts, TokenCounts, TokenizeText
+from proto.gatekeeper import Offer, Offered
+from proto.inference import CountTokens, Generate, TokenCounts
 from proto.orchestrator import TurnState
 from proto.router import Route, Routed
+from proto.tools import Origin
 
 ROUTE_SECONDS = 10.0
 """How long a turn waits for a router that's away; then it goes on without tools and says so."""
@@ -48,12 +46,6 @@ GATEKEEPER_SECONDS = 60.0
 
 OWNER_SECONDS = 5.0
 """How long a turn waits for the owner of a fitting tool to register it again."""
-
-CALL_SECONDS = 120.0
-"""Most time of one tool call."""
-
-SETTLE_SECONDS = 2.0
-"""How long a cancelled turn waits to learn what became of its last call."""
 
 _OWNER_POLL_SECONDS = 0.2
 
@@ -96,6 +88,7 @@ class TurnRun:
         self._steps: list[Step] = []
         budget = surroundings.port.settings.turn.budget_seconds
         self._deadline = time.monotonic() + budget
+        self._calls = ToolCalls(record, surroundings.port, cancellation, self._within)
 
     def run(self) -> None:
         """Bring the turn to its end; one that is suspended stays as it is in the journal."""
@@ -116,7 +109,7 @@ class TurnRun:
             end = _failed(error)
         except Exception as error:
             # A defect must not cost the session: the turn ends with it, the next one begins.
-            self._log.exception("turn-broke")
+            self._port.log.exception("turn-broke", turn=self._record.turn)
             end = FinishedStep(
                 state=TurnState.FAILED,
                 message=f"Something went wrong inside Eris ({type(error).__name__}). "
@@ -151,8 +144,7 @@ class TurnRun:
                 case Run(call, journalled):
                     if not journalled:
                         self._append(call)
-                    self._append(self._call(call))
-                    self._telling.call(calls_of(self._steps)[-1])
+                    self._call(call)
                 case Record(step):
                     self._append(step)
                     if isinstance(step, CorrectionStep):
@@ -210,10 +202,10 @@ class TurnRun:
                 retry=True,
                 cancelled=self._cancellation.event,
             )
-            missing = set(fitting) - set(offered.tools)
-            if not missing or offered.tools or time.monotonic() > patience:
+            nothing_wanted = not fitting or self._record.origin is Origin.CHANNEL
+            if nothing_wanted or offered.tools or time.monotonic() > patience:
                 return offered
-            self._telling.phase("waiting", f"{', '.join(sorted(missing))} can't be offered yet")
+            self._telling.phase("waiting", f"{', '.join(fitting)} can't be offered yet")
             self._cancellation.event.wait(_OWNER_POLL_SECONDS)
             self._cancellation.check()
 
@@ -263,104 +255,18 @@ class TurnRun:
             return done
         return conversation.shorten_results(self._steps)
 
-    def _call(self, call: CallStep) -> ResultStep:
-        """Carry out a call. Its id makes it happen once, however often it's asked for."""
+    def _call(self, call: CallStep) -> None:
         self._telling.phase("calling", call.tool)
         self._telling.call(calls_of(self._steps)[-1])
         offer = next(step for step in reversed(self._steps) if isinstance(step, OfferStep))
-        try:
-            invoked = self._port.ask(
-                "gatekeeper",
-                Invoke(
-                    call_id=call.call_id,
-                    tool=call.tool,
-                    arguments=msgspec.Raw(call.arguments.encode()),
-                    origin=self._record.origin,
-                    offered=offer.tools,
-                    session=self._record.session,
-                    turn=self._record.turn,
-                ),
-                Invoked,
-                within=self._within(CALL_SECONDS),
-                trace=self._record.turn,
-                retry=True,
-                cancelled=self._cancellation.event,
-            )
-        except RemoteError as error:
-            return ResultStep(
-                call_id=call.call_id,
-                tool=call.tool,
-                arguments=call.arguments,
-                ok=False,
-                content=f"No result came: {error.message} It isn't known whether it was done.",
-                code=error.code,
-            )
-        return self._result(invoked)
-
-    def _result(self, invoked: Invoked) -> ResultStep:
-        return ResultStep(
-            call_id=invoked.call_id,
-            tool=invoked.tool,
-            arguments=bytes(invoked.arguments).decode("utf-8", "replace"),
-            ok=invoked.ok,
-            content=self._capped(invoked),
-            code=invoked.code,
-            receipt=invoked.receipt,
-            elapsed_ms=invoked.elapsed_ms,
-        )
-
-    def _capped(self, invoked: Invoked) -> str:
-        limit = self._port.settings.turn.result_tokens
-        if surely_fits(invoked.content, limit):
-            return invoked.content
-        try:
-            counted = self._port.ask(
-                "inference",
-                TokenizeText(texts=(invoked.content,), limit=limit),
-                TextCounts,
-                within=self._within(AWAY_SECONDS),
-                trace=self._record.turn,
-                retry=True,
-                cancelled=self._cancellation.event,
-            )
-            cut = counted.cuts[0]
-        except RemoteError as error:
-            # Without a count the cap is certain to hold, if not exact: a character is a token.
-            self._log.warning("uncounted-result", code=error.code)
-            cut = limit
-        return cap(invoked.content, cut, invoked.tool, _offset(invoked.arguments), invoked.data)
+        self._append(self._calls.carry_out(call, offer.tools))
+        self._telling.call(calls_of(self._steps)[-1])
 
     def _settle(self) -> None:
         """Learn what became of the call in which the turn was cancelled; it may have been done."""
         call = self._steps[-1] if self._steps else None
-        if not isinstance(call, CallStep):
-            return
-        try:
-            ledger = self._port.ask(
-                "gatekeeper",
-                Ledger(turn=self._record.turn),
-                LedgerEntries,
-                within=SETTLE_SECONDS,
-                retry=True,
-            )
-        except RemoteError as error:
-            self._log.warning("unsettled-call", call=call.call_id, code=error.code)
-            return
-        for entry in ledger.entries:
-            if entry.call_id == call.call_id:
-                content = entry.content[: self._port.settings.turn.result_tokens]
-                self._append(
-                    ResultStep(
-                        call_id=entry.call_id,
-                        tool=entry.tool,
-                        arguments=bytes(entry.arguments).decode("utf-8", "replace"),
-                        ok=entry.ok,
-                        content=content,
-                        code=entry.code,
-                        receipt=entry.receipt,
-                        elapsed_ms=entry.elapsed_ms,
-                    )
-                )
+        if isinstance(call, CallStep) and (result := self._calls.outcome(call)) is not None:
+            self._append(result)
 
     def _finish(self, end: FinishedStep) -> None:
         steps = [*self._steps, end]
@@ -420,19 +326,6 @@ def _failed(error: ErisError) -> FinishedStep:
     return FinishedStep(
         state=TurnState.FAILED, message=f"{error.message} {error.hint}".strip(), error=error.code
     )
-
-
-def _offset(arguments: msgspec.Raw) -> int:
-    try:
-        return msgspec.json.decode(bytes(arguments), type=_Paged).offset
-    except msgspec.DecodeError:
-        return 0
-
-
-class _Paged(msgspec.Struct):
-    """Arguments of a tool that can read on."""
-
-    offset: int = 0
 
 
 def _milliseconds(seconds: float) -> float:
