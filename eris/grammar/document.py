@@ -246,6 +246,7 @@ def _step(place: Place | None, step: str) -> Place | None:
 
 
 _MOST_COMPARED = 40
+_MOST_REFERENCES = 8
 
 
 def disjoint(document: Document, options: tuple[Place, ...]) -> bool:
@@ -262,35 +263,44 @@ def disjoint(document: Document, options: tuple[Place, ...]) -> bool:
 
 def _marks(document: Document, place: Place) -> dict[str, frozenset[str]]:
     """Collect what tells an option apart: its types, and the texts of required constants."""
-    for _ in range(8):
+    schema = _dereferenced(document, place)
+    if not isinstance(schema, Mapping):
+        return {}
+    marks: dict[str, frozenset[str]] = {}
+    types = schema.get("type")
+    names = [types] if isinstance(types, str) else types
+    if isinstance(names, list) and schema.get("nullable") is not True:
+        kinds = frozenset(map(str, names))
+        marks["type"] = kinds | {"integer"} if "number" in kinds else kinds
+    values = _values(schema)
+    if values is not None:
+        marks["value"] = values
+    # A required constant tells apart only among objects.
+    if types == "object" and "type" in marks:
+        marks.update(_required_constants(schema))
+    return marks
+
+
+def _dereferenced(document: Document, place: Place) -> object:
+    for _ in range(_MOST_REFERENCES):
         schema = place.schema
         if not isinstance(schema, Mapping) or not isinstance(schema.get("$ref"), str):
             break
         place = document.resolve(str(schema["$ref"]), place.pointer) or Place(place.pointer, {})
-    schema = place.schema
-    if not isinstance(schema, Mapping):
-        return {"": frozenset()} if schema is False else {}
-    marks: dict[str, frozenset[str]] = {}
-    types = schema.get("type")
-    if isinstance(types, str):
-        types = [types]
-    if isinstance(types, list) and schema.get("nullable") is not True:
-        kinds = {str(kind) for kind in types}
-        marks["type"] = frozenset(kinds | {"integer"} if "number" in kinds else kinds)
-    values = _values(schema)
-    if values is not None:
-        marks["value"] = values
+    return place.schema
+
+
+def _required_constants(schema: Mapping[str, object]) -> dict[str, frozenset[str]]:
     properties, required = schema.get("properties"), schema.get("required")
-    if isinstance(properties, Mapping) and isinstance(required, list):
-        # A required constant tells apart only among objects.
-        if marks.get("type") != frozenset({"object"}):
-            return marks
-        for name in required:
-            inner = properties.get(name) if isinstance(name, str) else None
-            texts = _values(inner) if isinstance(inner, Mapping) else None
-            if texts is not None:
-                marks[f"property {name}"] = texts
-    return marks
+    if not isinstance(properties, Mapping) or not isinstance(required, list):
+        return {}
+    found: dict[str, frozenset[str]] = {}
+    for name in required:
+        inner = properties.get(name) if isinstance(name, str) else None
+        values = _values(inner) if isinstance(inner, Mapping) else None
+        if values is not None:
+            found[f"property {name}"] = values
+    return found
 
 
 def _values(schema: Mapping[str, object]) -> frozenset[str] | None:

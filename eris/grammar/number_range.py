@@ -5,6 +5,7 @@ model can't run away in `0.3333...`; an exponent is offered only where there are
 double has a spelling within these limits.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -266,21 +267,24 @@ def _fraction(
     options: list[Expression | None] = []
     if not first and _fits_zero(low, high):
         options.append(EMPTY)
-    if places == 0:
-        return choice(options)
+    if places > 0:
+        options += _by_first_digit(low, high, places)
+    return choice(options)
+
+
+def _by_first_digit(
+    low: _Limit | None, high: _Limit | None, places: int
+) -> Iterator[Expression | None]:
+    """Digits that decide at once leave the rest free; the limits' own digits don't."""
     floor = int(low.digits[:1] or "0") if low else 0
     ceiling = int(high.digits[:1] or "0") if high else 9
-    for digit in range(floor, ceiling + 1):
+    for digit in sorted({floor, ceiling}):
         below = _Limit(low.digits[1:], low.inclusive) if low and digit == floor else None
         above = _Limit(high.digits[1:], high.inclusive) if high and digit == ceiling else None
-        if below is None and above is None:
-            continue
-        rest = _fraction(below, above, places - 1)
-        if rest is not None:
-            options.append(sequence(Literal(str(digit)), rest))
+        if (below or above) and floor <= digit <= ceiling:
+            yield _with(Literal(str(digit)), _fraction(below, above, places - 1))
     free_from = floor + 1 if low else 0
     free_to = ceiling - 1 if high else 9
     if free_from <= free_to:
         free = _digit_range(str(free_from), str(free_to))
-        options.append(sequence(free, repeat(_DIGIT, 0, places - 1)))
-    return choice(options)
+        yield sequence(free, repeat(_DIGIT, 0, places - 1))

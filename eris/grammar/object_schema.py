@@ -5,7 +5,7 @@ from itertools import combinations
 
 from eris.grammar import automaton as automata
 from eris.grammar.containers import Extra, Member, ObjectChain
-from eris.grammar.context import Context, bounds, mapping
+from eris.grammar.context import Context, bounds, later, mapping
 from eris.grammar.document import Branch, Leaf, Place
 from eris.grammar.expression import Expression
 from eris.grammar.pattern import Node, PatternNotSupported, parse_pattern
@@ -27,9 +27,18 @@ class _Pattern:
     automaton: automata.Automaton | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Keys:
+    """What is asked of keys: patterns, `propertyNames` (with its schemas), declared names."""
+
+    patterns: dict[str, _Pattern]
+    condition: TextCondition | None
+    branch: Branch
+    declared: frozenset[str]
+
+
 def object_(context: Context, branch: Branch, hint: str) -> Expression | None:
     """Give the expression of objects that fit; None if there are none."""
-    patterns = _patterns(context, branch)
     required = _required(context, branch)
     absent = _absent(branch)
     names: dict[str, None] = {}
@@ -39,38 +48,43 @@ def object_(context: Context, branch: Branch, hint: str) -> Expression | None:
             context.report.exact(leaf.pointer, "properties")
     names.update(dict.fromkeys(required))
     key_condition, key_branch = _key_condition(context, branch)
-    minimum, maximum = bounds(context, branch, "minProperties", "maxProperties")
+    keys = _Keys(_patterns(context, branch), key_condition, key_branch, frozenset(names) | absent)
     members: list[Member] = []
     for name in names:
         value: Expression | None = None
         if name not in absent and _may_be_key(name, key_condition):
-            value = context.value(_places(context, branch, patterns, name), name)
+            value = context.value(_places(context, branch, keys.patterns, name), name)
         if value is not None:
             members.append(Member(name, value, name in required))
         elif name in required:
             return None
         else:
             _report_impossible(context, branch, name)
+    minimum, maximum = bounds(context, branch, "minProperties", "maxProperties")
     extras: list[Extra] = []
     if maximum is None or maximum > len(required):
-        extras = _extras(
-            context, branch, hint, patterns, key_condition, key_branch, frozenset(names) | absent
-        )
-    if max(minimum, maximum or 0) * len(members) > _MOST_COUNTED or minimum > _MOST_COUNTED:
-        for leaf in branch:
-            for keyword in ("minProperties", "maxProperties"):
-                if keyword in leaf.schema:
-                    context.report.later(leaf.pointer, keyword, "too many properties to count")
-        minimum, maximum = 0, None
-    if maximum is not None and not extras and maximum >= len(members):
+        extras = _extras(context, branch, hint, keys)
+    chain = ObjectChain(context.rules, context.options.form, hint, members, extras)
+    _count(context, branch, chain, (minimum, maximum))
+    return chain.build()
+
+
+def _count(
+    context: Context, branch: Branch, chain: ObjectChain, wanted: tuple[int, int | None]
+) -> None:
+    """Set how many properties there must be, leaving out what is implied or too much to count."""
+    minimum, maximum = wanted
+    if max(minimum, maximum or 0) * len(chain.members) > _MOST_COUNTED or minimum > _MOST_COUNTED:
+        reason = "too many properties to count"
+        later(context, branch, {"minProperties": reason, "maxProperties": reason})
+        return
+    if maximum is not None and not chain.extras and maximum >= len(chain.members):
         maximum = None
-    minimum = 0 if minimum <= len(required) else minimum
-    if minimum > 1 and extras:
-        for leaf in branch:
-            if "minProperties" in leaf.schema:
-                context.report.later(leaf.pointer, "minProperties", "a key may come twice")
-    form = context.options.form
-    return ObjectChain(context.rules, form, hint, members, extras, minimum, maximum).build()
+    if minimum <= sum(member.required for member in chain.members):
+        minimum = 0
+    if minimum > 1 and chain.extras:
+        later(context, branch, {"minProperties": "a key may come twice"})
+    chain.minimum, chain.maximum = minimum, maximum
 
 
 def _required(context: Context, branch: Branch) -> dict[str, None]:
@@ -175,44 +189,31 @@ def _may_be_key(name: str, condition: TextCondition | None) -> bool:
         return True
 
 
-def _extras(
-    context: Context,
-    branch: Branch,
-    hint: str,
-    patterns: dict[str, _Pattern],
-    key_condition: TextCondition | None,
-    key_branch: Branch,
-    names: frozenset[str],
-) -> list[Extra]:
+def _extras(context: Context, branch: Branch, hint: str, keys: _Keys) -> list[Extra]:
     """Give the kinds of properties beyond the declared ones, by the patterns their keys match."""
-    usable = {source: pattern.tree for source, pattern in patterns.items() if pattern.tree}
-    if len(usable) < len(patterns) or len(usable) > _MOST_PATTERNS:
+    usable = {source: pattern.tree for source, pattern in keys.patterns.items() if pattern.tree}
+    unsure = len(usable) < len(keys.patterns) or len(usable) > _MOST_PATTERNS
+    if unsure:
         # Which schema holds for which key can't be said: anything goes, and is checked later.
-        for leaf in branch:
-            for keyword in ("patternProperties", "additionalProperties"):
-                if keyword in leaf.schema:
-                    context.report.later(leaf.pointer, keyword, "too many or unusable patterns")
-        usable, unsure = {}, True
-    else:
-        unsure = False
-    condition = key_condition or TextCondition()
+        reason = "too many or unusable patterns"
+        later(context, branch, {"patternProperties": reason, "additionalProperties": reason})
+        usable = {}
+    condition = keys.condition or TextCondition()
     extras: list[Extra] = []
     for count in range(len(usable) + 1):
         for chosen in combinations(usable, count):
             places = () if unsure else _extra_places(context, branch, frozenset(chosen))
-            if places is None:
-                continue
-            value = context.value(places, f"{hint}-value")
+            value = None if places is None else context.value(places, f"{hint}-value")
             if value is None:
                 continue
             key_text = TextCondition(
                 (*condition.patterns, *(usable[source] for source in chosen)),
                 tuple(tree for source, tree in usable.items() if source not in chosen),
-                names,
+                keys.declared,
                 condition.minimum,
                 condition.maximum,
             )
-            key = contents_of(context, f"{hint}-name", key_text, (*branch, *key_branch))
+            key = contents_of(context, f"{hint}-name", key_text, (*branch, *keys.branch))
             if key is not None:
                 extras.append(Extra(key, value))
     return extras

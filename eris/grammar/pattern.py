@@ -70,7 +70,8 @@ _CLASSES = {
     "S": ~SPACE,
 }
 _CONTROLS = {"t": 9, "n": 10, "v": 11, "f": 12, "r": 13, "0": 0}
-_SYNTAX = frozenset("^$\\.*+?()[]{}|/-")
+_HEX = frozenset("0123456789abcdefABCDEF")
+_LAST = 0x10FFFF
 _HIGH_START, _LOW_START, _LOW_END = 0xD800, 0xDC00, 0xDFFF
 
 
@@ -183,57 +184,56 @@ class _Parser:
 
     def escape(self, *, in_class: bool) -> CharSet:
         char = self.next()
-        if char in _CLASSES:
-            return _CLASSES[char]
-        if char in _CONTROLS and not (char == "0" and self.source[self.position :][:1].isdigit()):
-            return CharSet.of([(_CONTROLS[char], _CONTROLS[char])])
-        if char == "b" and in_class:
-            return CharSet.of([(8, 8)])
-        if char == "x":
-            return self.code(2)
-        if char == "c":
-            letter = self.next()
-            if not (letter.isascii() and letter.isalpha()):
-                raise self.fail("a control escape without its letter")
-            return CharSet.of([(ord(letter) % 32, ord(letter) % 32)])
-        if char == "u":
-            return self.unicode_escape()
-        if char in "bBkpP" or char.isdigit():
-            raise self.unsupported(f"\\{char}")
-        if char in _SYNTAX or not char.isalnum():
-            return CharSet.chars(char)
-        # `\a` and the like: an error with the u flag, the letter itself without.
-        return CharSet.chars(char)
+        octal = char == "0" and self.source[self.position :][:1].isdigit()
+        match char:
+            case _ if char in _CLASSES:
+                return _CLASSES[char]
+            case _ if char in _CONTROLS and not octal:
+                code = _CONTROLS[char]
+            case "b" if in_class:
+                code = 8
+            case "x":
+                code = self.hexadecimal(2)
+            case "c":
+                code = self.control()
+            case "u":
+                code = self.unicode_escape()
+            case _ if char in "bBkpP" or char.isdigit():
+                raise self.unsupported(f"\\{char}")
+            case _:
+                # `\a` and the like: an error with the u flag, the letter itself without.
+                code = ord(char)
+        return CharSet.of([(code, code)])
 
-    def hexadecimal(self, digits: str) -> int:
-        try:
-            return int(digits, 16)
-        except ValueError:
-            raise self.fail("a hexadecimal escape without its digits") from None
+    def control(self) -> int:
+        letter = self.next()
+        if not (letter.isascii() and letter.isalpha()):
+            raise self.fail("a control escape without its letter")
+        return ord(letter) % 32
 
-    def code(self, count: int) -> CharSet:
+    def hexadecimal(self, count: int) -> int:
         digits = self.source[self.position : self.position + count]
-        if len(digits) < count:
-            raise self.fail("a hexadecimal escape without its digits")
         self.position += count
-        value = self.hexadecimal(digits)
-        return CharSet.of([(value, value)])
+        return self.number(digits if len(digits) == count else "")
 
-    def unicode_escape(self) -> CharSet:
+    def number(self, digits: str) -> int:
+        if not digits or set(digits) - _HEX:
+            raise self.fail("a hexadecimal escape without its digits")
+        return min(int(digits, 16), _LAST)
+
+    def unicode_escape(self) -> int:
         if self.take("{"):
             end = self.source.find("}", self.position)
-            value = self.hexadecimal(self.source[self.position : max(end, self.position)])
+            value = self.number(self.source[self.position : max(end, self.position)])
             self.position = end + 1
-            return CharSet.of([(value, value)])
-        value = self.hexadecimal(self.source[self.position : self.position + 4])
-        self.position += 4
+            return value
+        value = self.hexadecimal(4)
         if _HIGH_START <= value < _LOW_START and self.take("\\u"):
-            low = self.hexadecimal(self.source[self.position : self.position + 4])
-            self.position += 4
+            low = self.hexadecimal(4)
             if not _LOW_START <= low <= _LOW_END:
                 raise self.unsupported("a lone surrogate")
             value = 0x10000 + (value - _HIGH_START) * 0x400 + (low - _LOW_START)
-        return CharSet.of([(value, value)])
+        return value
 
     def char_class(self) -> CharSet:
         negated = self.take("^")

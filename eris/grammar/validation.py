@@ -90,31 +90,37 @@ def _measure(
     while stack:
         current, depth, product = stack.pop()
         count += 1
-        match current:
-            case Repeat(body, minimum, maximum):
-                product *= max(1, minimum, maximum or 0)
-                if maximum is None:
-                    loops.append((rule, body))
-                elif maximum < minimum:
-                    raise InvalidGrammar(f"rule {rule!r} repeats {minimum} to {maximum} times")
-                if product > limits.repetition:
-                    raise InvalidGrammar(
-                        f"rule {rule!r} repeats {product} times, more than {limits.repetition}"
-                    )
-            case CharClass(ranges, _):
-                if not ranges or any(first > last for first, last in ranges):
-                    raise InvalidGrammar(f"rule {rule!r} has an empty character class")
-            case Sequence(()) | Choice(()):
-                raise InvalidGrammar(f"rule {rule!r} has a part without content")
-            case Reference(name) if name not in rules:
-                raise InvalidGrammar(f"rule {rule!r} uses {name!r}, which isn't defined")
-            case _:
-                pass
+        problem = _problem(current, rules)
+        if problem:
+            raise InvalidGrammar(f"rule {rule!r} {problem}")
+        if isinstance(current, Repeat):
+            product *= max(1, current.minimum, current.maximum or 0)
+            if current.maximum is None:
+                loops.append((rule, current.body))
+            if product > limits.repetition:
+                raise InvalidGrammar(
+                    f"rule {rule!r} repeats {product} times, more than {limits.repetition}"
+                )
         following = children(current)
         if following and depth >= limits.depth:
             raise InvalidGrammar(f"rule {rule!r} nests deeper than {limits.depth}")
         stack.extend((child, depth + 1, product) for child in following)
     return count
+
+
+def _problem(expression: Expression, rules: Mapping[str, Expression]) -> str:
+    """Say what is wrong with one expression by itself; empty if nothing is."""
+    match expression:
+        case Repeat(_, minimum, maximum) if maximum is not None and maximum < minimum:
+            return f"repeats {minimum} to {maximum} times"
+        case CharClass(ranges, _) if not ranges or any(first > last for first, last in ranges):
+            return "has an empty character class"
+        case Sequence(()) | Choice(()):
+            return "has a part without content"
+        case Reference(name) if name not in rules:
+            return f"uses {name!r}, which isn't defined"
+        case _:
+            return ""
 
 
 def nullable_rules(rules: Mapping[str, Expression]) -> frozenset[str]:
