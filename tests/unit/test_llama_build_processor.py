@@ -12,14 +12,18 @@ CASES = {
     "a server with AVX-512": (
         f"flags : {ZEN4}",
         "x86_64",
-        ("-DGGML_NATIVE=OFF -DGGML_AVX512=ON -DGGML_AVX512_VBMI=ON -DGGML_AVX512_VNNI=ON "
-        "-DGGML_AVX512_BF16=ON -DLLAVA_BUILD=OFF"),
+        (
+            "-DGGML_NATIVE=OFF -DGGML_AVX512=ON -DGGML_AVX512_VBMI=ON -DGGML_AVX512_VNNI=ON "
+            "-DGGML_AVX512_BF16=ON -DLLAVA_BUILD=OFF"
+        ),
     ),
     "one that advertises AMX too": (
         f"flags : {ZEN4} amx_bf16 amx_tile amx_int8",
         "x86_64",
-        ("-DGGML_NATIVE=OFF -DGGML_AVX512=ON -DGGML_AVX512_VBMI=ON -DGGML_AVX512_VNNI=ON "
-        "-DGGML_AVX512_BF16=ON -DLLAVA_BUILD=OFF"),
+        (
+            "-DGGML_NATIVE=OFF -DGGML_AVX512=ON -DGGML_AVX512_VBMI=ON -DGGML_AVX512_VNNI=ON "
+            "-DGGML_AVX512_BF16=ON -DLLAVA_BUILD=OFF"
+        ),
     ),
     "half of AVX-512": (
         "flags : sse4_2 avx f16c fma bmi2 avx2 avx512f avx512_vnni",
@@ -39,8 +43,10 @@ CASES = {
     "one about which nothing is known": (
         "",
         "x86_64",
-        ("-DGGML_NATIVE=OFF -DGGML_SSE42=OFF -DGGML_AVX=OFF -DGGML_F16C=OFF -DGGML_FMA=OFF "
-        "-DGGML_BMI2=OFF -DGGML_AVX2=OFF -DLLAVA_BUILD=OFF"),
+        (
+            "-DGGML_NATIVE=OFF -DGGML_SSE42=OFF -DGGML_AVX=OFF -DGGML_F16C=OFF -DGGML_FMA=OFF "
+            "-DGGML_BMI2=OFF -DGGML_AVX2=OFF -DLLAVA_BUILD=OFF"
+        ),
     ),
     "an ARM server": (
         "Features : fp asimd asimdhp asimddp sve i8mm",
