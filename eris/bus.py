@@ -6,7 +6,6 @@ that follow its restart. It knows nothing of turns, tools or models.
 """
 
 import os
-import threading
 import time
 from collections import Counter
 from collections.abc import Mapping
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import zmq
 
-from eris.actor._run import Stop, run_process, watch_supervisor
+from eris.actor._run import Stop, SupervisorWatch, run_process
 from eris.codec import decode_body, decode_head, encode, schema_digest, tag_of
 from eris.config import load_settings
 from eris.errors import ConfigurationError, ErisError, ProtocolError
@@ -338,15 +337,19 @@ def serve(paths: Paths, stop: Stop) -> None:
     # Peers can connect by now; what they say waits in the socket while the log is opened.
     logger = start_logging(NAME, paths.logs, settings.log_level)
     bus = Bus(sockets, logger)
-    watcher = threading.Thread(target=watch_supervisor, args=(paths, stop), daemon=True)
-    watcher.start()
+    watch = SupervisorWatch(paths)
     poller = zmq.Poller()
+    poller.register(stop, zmq.POLLIN)
     for socket in sockets:
         poller.register(socket, zmq.POLLIN)
     logger.info("started", pid=os.getpid(), endpoint=paths.bus_socket, tcp=settings.bus.tcp)
     while not stop.asked.is_set():
-        for socket, _ in poller.poll(_WATCH_MS):
-            bus.receive(socket)
+        for ready, _ in poller.poll(_WATCH_MS if watch.grace else None):
+            if isinstance(ready, zmq.Socket):
+                bus.receive(ready)
+            else:
+                stop.drain()
+        watch.check(stop)
     for socket, gate in sockets.items():
         socket.close()
         if gate is not None:

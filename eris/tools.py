@@ -75,7 +75,7 @@ class Tool(Generic[A]):
             name=self.name,
             description=self.description,
             hints=self.hints,
-            parameters=msgspec.Raw(msgspec.json.encode(parameters_schema(self.arguments))),
+            parameters=msgspec.json.encode(parameters_schema(self.arguments)).decode(),
             aliases=dict(self.aliases),
             effect=self.effect,
             receipt=self.receipt,
@@ -121,7 +121,7 @@ class ToolBox:
             )
         call = Call(call_id=request.call_id, origin=request.origin, session=request.session)
         try:
-            arguments = msgspec.json.decode(bytes(request.arguments), type=tool.arguments)
+            arguments = msgspec.json.decode(request.arguments, type=tool.arguments)
             outcome = tool.handler(arguments, call)
         except msgspec.DecodeError as error:
             return ToolResult(

@@ -78,7 +78,7 @@ class Invoke(_Gatekeeper, frozen=True, tag="gatekeeper.invoke.1"):
     call_id: str
     """Idempotency key: turn, round and position of the call."""
     tool: str
-    arguments: msgspec.Raw
+    arguments: str
     """Arguments as the model wrote them, JSON text."""
     origin: Origin
     offered: tuple[str, ...]
@@ -92,7 +92,7 @@ class Invoked(_Gatekeeper, frozen=True, tag="gatekeeper.invoked.1"):
 
     call_id: str
     tool: str
-    arguments: msgspec.Raw
+    arguments: str
     """Arguments as they were carried out, after normalisation, JSON text."""
     ok: bool
     content: str

@@ -40,7 +40,7 @@ class ToolDeclaration(msgspec.Struct, frozen=True, kw_only=True):
     """One sentence for the model: what it does and when to use it."""
     hints: tuple[str, ...]
     """Example phrases of users who need this tool, for routing."""
-    parameters: msgspec.Raw
+    parameters: str
     """JSON Schema of the arguments object, as JSON text."""
     aliases: dict[str, str] = {}
     """Argument names that models invent, and the right one for each."""
@@ -60,7 +60,7 @@ class CallTool(_Tools, frozen=True, tag="tool.call.1"):
     """Idempotency key, unique to this call of this turn."""
     tool: str
     """Name of the tool."""
-    arguments: msgspec.Raw
+    arguments: str
     """Arguments as JSON text, normalised and valid by the tool's schema."""
     origin: Origin
     """Who started the turn."""

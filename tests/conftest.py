@@ -5,10 +5,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from tests.support import Processes, processes
+
+# Two noisy cores: a slow example is no defect.
+settings.register_profile("eris", deadline=None)
+settings.load_profile("eris")
 
 
 @pytest.fixture

@@ -273,7 +273,7 @@ class Connection:
         head = self._head(dst, kind, tag_of(body), request_id, 0, budget_ms, trace, 0)
         return request_id, (encode(head), encode(body))
 
-    def _head(  # noqa: PLR0917 - one argument for each field that varies
+    def _head(
         self,
         dst: str,
         kind: Kind,

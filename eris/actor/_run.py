@@ -1,8 +1,10 @@
 """The main function of an actor's process."""
 
+import contextlib
 import json
 import logging
 import os
+import select
 import signal
 import sys
 import threading
@@ -43,18 +45,42 @@ class Stop:
     def __init__(self) -> None:
         self.asked = threading.Event()
         self.reason = ""
-        self.readable, self._writable = os.pipe()
+        self._readable, self._writable = os.pipe()
+        os.set_blocking(self._readable, False)
+        os.set_blocking(self._writable, False)
+
+    def listen(self) -> None:
+        """Ask for the end when a signal says so; call it from the main thread."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._on_signal)
+        # Python runs its handlers between two instructions. A signal that comes just before a
+        # wait begins would be noticed at the wait's end only, were it not for this byte.
+        signal.set_wakeup_fd(self._writable, warn_on_full_buffer=False)
+
+    def fileno(self) -> int:
+        """A descriptor that is readable when something may have happened; see `drain`."""
+        return self._readable
+
+    def drain(self) -> None:
+        """Take what made the descriptor readable, so that it can be waited on again."""
+        with contextlib.suppress(BlockingIOError):
+            os.read(self._readable, 64)
+
+    def wait(self, seconds: float | None) -> bool:
+        """Wait at most so long; whether the end has been asked for."""
+        if not self.asked.is_set() and select.select([self], [], [], seconds)[0]:
+            self.drain()
+        return self.asked.is_set()
 
     def ask(self, reason: str) -> None:
         """Ask for the end; the first reason counts."""
         self.reason = self.reason or reason
         if not self.asked.is_set():
             self.asked.set()
-            # For a main thread that waits in a poll: `readable` is ready from now on.
-            os.write(self._writable, b"\0")
+            with contextlib.suppress(BlockingIOError):
+                os.write(self._writable, b"\0")
 
-    def on_signal(self, number: int, _frame: FrameType | None) -> None:
-        """Signal handler."""
+    def _on_signal(self, number: int, _frame: FrameType | None) -> None:
         self.ask(signal.Signals(number).name)
 
 
@@ -66,8 +92,7 @@ def run(actor_class: type[Actor], name: str) -> NoReturn:
 
 def run_process(name: str, stop: Stop, serve: Callable[[Paths], None]) -> NoReturn:
     """Do what every process does around its work: signals, lock, exit status and its record."""
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, stop.on_signal)
+    stop.listen()
     os.umask(0o077)
     code, reason = EXIT_INTERNAL, "defect"
     paths: Paths | None = None
@@ -95,14 +120,24 @@ def run_process(name: str, stop: Stop, serve: Callable[[Paths], None]) -> NoRetu
     os._exit(code)
 
 
-def watch_supervisor(paths: Paths, stop: Stop) -> None:
-    """Wait for the end; ask for it when no supervisor has been there for the grace time."""
-    grace = float(os.environ.get("ERIS_ORPHAN_GRACE", ORPHAN_GRACE_SECONDS))
-    last_seen = time.monotonic()
-    while not stop.asked.wait(_WATCH_SECONDS if grace else None):
-        if is_held(paths.lock("erisd")):
-            last_seen = time.monotonic()
-        elif time.monotonic() - last_seen > grace:
+class SupervisorWatch:
+    """Asks for the end when no supervisor has been there for the grace time."""
+
+    def __init__(self, paths: Paths) -> None:
+        self.grace = float(os.environ.get("ERIS_ORPHAN_GRACE", ORPHAN_GRACE_SECONDS))
+        """Seconds; 0 for a process that does without a supervisor."""
+        self._lock = paths.lock("erisd")
+        self._looked = self._seen = time.monotonic()
+
+    def check(self, stop: Stop) -> None:
+        """Look whether the supervisor is there, at most once a second."""
+        now = time.monotonic()
+        if not self.grace or now - self._looked < _WATCH_SECONDS:
+            return
+        self._looked = now
+        if is_held(self._lock):
+            self._seen = now
+        elif now - self._seen > self.grace:
             stop.ask("no supervisor")
 
 
@@ -137,7 +172,9 @@ def _serve(
     if port.begun.done():
         port.begun.result()
         logger.info("started", pid=os.getpid(), incarnation=connection.incarnation)
-        watch_supervisor(paths, stop)
+        watch = SupervisorWatch(paths)
+    while not stop.wait(_WATCH_SECONDS if watch.grace else None):
+        watch.check(stop)
     logger.info("draining", reason=stop.reason)
     stop_seconds = float(os.environ.get("ERIS_STOP_SECONDS", STOP_SECONDS))
     _watchdog(stop_seconds)
