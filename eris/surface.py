@@ -89,6 +89,7 @@ def follow_turn(port: Port, session: str, turn: str, within: float) -> Iterator[
     Raises:
         UnavailableError: The whole system has been gone for a while.
         ErisError: ``expired``: the turn didn't end within ``within`` seconds.
+            The caller cancels it.
     """
     subscription = port.subscribe(ORCHESTRATOR, topic_of(session), item=SessionEvent)
     conversation = Conversation(session=session)
@@ -113,7 +114,7 @@ def follow_turn(port: Port, session: str, turn: str, within: float) -> Iterator[
                 require_running(port.paths)
             if now > deadline:
                 raise ErisError(
-                    f"The turn didn't end within {within:g} s.",
+                    f"The turn didn't end within {within:.1f} s and was cancelled.",
                     hint="Give it longer with --timeout, or see `eris status`.",
                     code=ErrorCode.EXPIRED,
                 )
