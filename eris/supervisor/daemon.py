@@ -76,7 +76,6 @@ class Supervisor:
         self._table = ProcessTable(paths, specification.children, environment, logger)
         self._pongs: dict[str, Pong] = {}
         self._last_ping: dict[str, float] = {}
-        self._next_ping: dict[str, float] = {}
         self._next_slow_check = 0.0
         self._requests = RestartRequests()
         self._started = time.monotonic()
@@ -154,8 +153,7 @@ class Supervisor:
         match action:
             case events.Spawn(name):
                 child = self._core.children[name]
-                first_ping_s = 0.0 if name == BUS else _UNCONNECTED_PING_S
-                self._next_ping[name] = time.monotonic() + first_ping_s
+                self._last_ping[name] = time.monotonic()
                 outcome = self._table.spawn(name, child.restarts + bool(child.lives))
                 self._log.info("spawned", actor=name, pid=getattr(outcome, "pid", 0))
                 return outcome
@@ -176,18 +174,21 @@ class Supervisor:
 
     def _ping(self, now: float) -> None:
         for name, child in self._core.children.items():
-            due = self._next_ping.get(name, 0.0)
-            if child.pid and child.state is State.STARTING and name in self._peer.connected:
-                due = min(due, self._last_ping.get(name, 0.0) + _STARTING_PING_S)
-            if not child.pid or now < due:
-                continue
-            up = child.state in UP
-            interval = self._settings.ping_s
-            if not up:
-                interval = _STARTING_PING_S if name == BUS else _UNCONNECTED_PING_S
-            self._last_ping[name], self._next_ping[name] = now, now + interval
-            if self._peer.ping(name, self._settings.ping_s) and up:
-                self._feed(events.Missed(name))
+            if child.pid and now >= self._last_ping.get(name, 0.0) + self._ping_interval(child):
+                self._last_ping[name] = now
+                starting = child.state is State.STARTING
+                # A ping that waits in the mailbox of a loading child tells when it's done.
+                budget = child.specification.ready_s if starting else self._settings.ping_s
+                if self._peer.ping(name, budget) and not starting:
+                    self._feed(events.Missed(name))
+
+    def _ping_interval(self, child: Child) -> float:
+        if child.state is not State.STARTING:
+            return self._settings.ping_s
+        if child.name != BUS and child.name not in self._peer.connected:
+            return _UNCONNECTED_PING_S
+        # The longer it doesn't answer the fewer pings, so that its mailbox doesn't fill up.
+        return max(_STARTING_PING_S, self._settings.ping_s * self._peer.unanswered(child.name))
 
     def _on_pong(self, name: str, pong: Pong) -> None:
         if name in self._core.children:

@@ -56,9 +56,13 @@ class BusPeer:
         waiting = self._waiting.setdefault(name, deque(maxlen=_LATE_ANSWERS))
         missed = bool(waiting)
         head = self._head(name, Kind.PING, Ping(), budget_s)
-        waiting.append(head.id)
-        self._send(head, Ping())
+        if self._send(head, Ping()):
+            waiting.append(head.id)
         return missed
+
+    def unanswered(self, name: str) -> int:
+        """How many pings a child hasn't answered since its last answer."""
+        return len(self._waiting.get(name, ()))
 
     def forget(self, name: str) -> None:
         """A child has ended: it's neither connected nor will it answer."""
@@ -105,11 +109,12 @@ class BusPeer:
     def _respond(self, head: Head, body: msgspec.Struct) -> None:
         self._send(reply_head(head, body, self._incarnation), body)
 
-    def _send(self, head: Head, body: msgspec.Struct) -> None:
+    def _send(self, head: Head, body: msgspec.Struct) -> bool:
         try:
             self.socket.send_multipart([encode(head), encode(body)], zmq.NOBLOCK)
         except zmq.Again:
-            return  # the bus is away
+            return False  # the bus is away
+        return True
 
     def _head(self, dst: str, kind: Kind, body: msgspec.Struct, budget_s: float) -> Head:
         self._next_id += 1
