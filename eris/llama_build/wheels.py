@@ -45,6 +45,18 @@ class BuildError(Exception):
 
 
 @dataclass(frozen=True)
+class Pin:
+    """A source distribution, exactly."""
+
+    package: str
+    version: str
+    sha256: str
+
+
+PINNED = Pin(PACKAGE, VERSION, SDIST_SHA256)
+
+
+@dataclass(frozen=True)
 class Build:
     """A build that runs here."""
 
@@ -174,8 +186,10 @@ def choose(
     )
 
 
-def build_wheel(flags: Sequence[str], folder: Path, environ: Mapping[str, str]) -> Path:
-    """Build the pinned source with ``flags``; the log goes to ``folder``.
+def build_wheel(
+    flags: Sequence[str], folder: Path, environ: Mapping[str, str], source: Pin = PINNED
+) -> Path:
+    """Build ``source`` with ``flags``; wheel and log go to ``folder``.
 
     Raises:
         BuildError: It failed; the sentence has the end of the log.
@@ -183,10 +197,12 @@ def build_wheel(flags: Sequence[str], folder: Path, environ: Mapping[str, str]) 
     log = folder / _LOG
     with tempfile.TemporaryDirectory(dir=folder, prefix="new-") as new:
         requirement = Path(new) / "requirement.txt"
-        requirement.write_text(f"{PACKAGE}=={VERSION} --hash=sha256:{SDIST_SHA256}\n")
+        requirement.write_text(
+            f"{source.package}=={source.version} --hash=sha256:{source.sha256}\n"
+        )
         with log.open("w", encoding="utf-8") as out:
             code = _pip(
-                *("wheel", "--no-cache-dir", "--no-deps", "--no-binary", PACKAGE),
+                *("wheel", "--no-cache-dir", "--no-deps", "--no-binary", source.package),
                 *("--require-hashes", "--wheel-dir", new, "--requirement", str(requirement)),
                 environ={**environ, "CMAKE_ARGS": " ".join(flags)},
                 stdout=out.fileno(),
@@ -196,7 +212,7 @@ def build_wheel(flags: Sequence[str], folder: Path, environ: Mapping[str, str]) 
             text = log.read_text(encoding="utf-8", errors="replace").strip()
             tail = "\n".join(text.splitlines()[-15:])
             raise BuildError(
-                f"Building {PACKAGE} failed. It needs a C++ compiler (Debian: apt install "
+                f"Building {source.package} failed. It needs a C++ compiler (Debian: apt install "
                 f"build-essential; macOS: xcode-select --install). Log: {log}\n{tail}"
             )
         return wheels[0].replace(folder / wheels[0].name)

@@ -1,9 +1,14 @@
 """Which wheel of llama-cpp-python is taken, built or thrown away."""
 
+import hashlib
+import io
 import multiprocessing
+import os
 import signal
 import subprocess
 import sys
+import tarfile
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -11,7 +16,16 @@ import pytest
 from eris.llama_build.processor import Processor
 from eris.llama_build.trial import _QUANTISATIONS as QUANTISATIONS
 from eris.llama_build.trial import Trial, judge, tiny_model, try_wheel
-from eris.llama_build.wheels import VERSION, BuildError, cache_folder, choose, key, locked
+from eris.llama_build.wheels import (
+    VERSION,
+    BuildError,
+    Pin,
+    build_wheel,
+    cache_folder,
+    choose,
+    key,
+    locked,
+)
 from eris.models.gguf import parse_header
 from tests.wheel_files import write_wheel
 
@@ -176,6 +190,76 @@ def test_two_builds_do_not_run_at_once(tmp_path):
 )
 def test_the_end_of_a_trial_is_put_in_words(code, said, trial):
     assert judge(code, said) == trial
+
+
+# Builds a wheel that contains the flags it was built with; "-DFAIL=ON" fails.
+BACKEND = """
+import os, sys, zipfile
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    flags = os.environ["CMAKE_ARGS"]
+    if "FAIL" in flags:
+        sys.exit("no compiler found")
+    name = "made_up-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(os.path.join(wheel_directory, name), "w") as wheel:
+        wheel.writestr("made_up.txt", flags)
+        folder = "made_up-1.0.dist-info/"
+        metadata = ["Metadata-Version: 2.1", "Name: made-up", "Version: 1.0"]
+        wheel.writestr(folder + "METADATA", os.linesep.join(metadata))
+        tags = ["Wheel-Version: 1.0", "Root-Is-Purelib: true", "Tag: py3-none-any"]
+        wheel.writestr(folder + "WHEEL", os.linesep.join(tags))
+        wheel.writestr(folder + "RECORD", "")
+    return name
+"""
+PROJECT = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+METADATA = "Metadata-Version: 2.1\nName: made-up\nVersion: 1.0\n"
+
+
+@pytest.fixture
+def source(tmp_path) -> Pin:
+    """A source distribution that pip finds in a folder."""
+    files = {"PKG-INFO": METADATA, "pyproject.toml": PROJECT, "backend.py": BACKEND}
+    path = tmp_path / "sources" / "made_up-1.0.tar.gz"
+    path.parent.mkdir()
+    with tarfile.open(path, "w:gz") as archive:
+        for name, text in files.items():
+            entry = tarfile.TarInfo(f"made_up-1.0/{name}")
+            entry.size = len(text.encode())
+            archive.addfile(entry, io.BytesIO(text.encode()))
+    return Pin("made-up", "1.0", hashlib.sha256(path.read_bytes()).hexdigest())
+
+
+@pytest.fixture
+def environ(tmp_path) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PIP_")}
+    sources = str(tmp_path / "sources")
+    return {
+        **kept,
+        "PIP_CONFIG_FILE": os.devnull,
+        "PIP_NO_INDEX": "1",
+        "PIP_FIND_LINKS": sources,
+    }
+
+
+def test_flags_reach_the_build_and_pip_keeps_no_wheel_of_other_flags(tmp_path, source, environ):
+    for flags in (BEST, FEWER):
+        wheel = build_wheel(flags, tmp_path, environ, source)
+        assert wheel.parent == tmp_path
+        assert zipfile.ZipFile(wheel).read("made_up.txt").decode() == " ".join(flags)
+    assert not list(tmp_path.glob("new-*"))
+
+
+def test_a_changed_source_is_not_built(tmp_path, source, environ):
+    changed = Pin(source.package, source.version, "0" * 64)
+    with pytest.raises(BuildError, match="DO NOT MATCH"):
+        build_wheel(BEST, tmp_path, environ, changed)
+
+
+def test_a_build_that_fails_says_why_and_where_the_log_is(tmp_path, source, environ):
+    with pytest.raises(BuildError, match="no compiler found") as caught:
+        build_wheel(("-DFAIL=ON",), tmp_path, environ, source)
+    assert str(tmp_path / "build.log") in str(caught.value)
+    assert not list(tmp_path.glob("*.whl"))
 
 
 ILLEGAL_PACKAGE = b"import os, signal\nos.kill(os.getpid(), signal.SIGILL)\n"
