@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-THRESHOLD = 0.45
+THRESHOLD = 0.4
 """Least score of a tool that is found by words alone. Words are poorer evidence than vectors."""
 
 _WORD = re.compile(r"[^\W_]+(?:'[a-z]+)?")
@@ -40,11 +40,13 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(_stem(word) for word in found if word not in STOP_WORDS)
 
 
+_ENDINGS = re.compile(r"(?<=\w{3})(?:ing|ed|(?<=[sxz])es|(?<=[cs]h)es|(?<!s)s)$")
+
+
 def _stem(word: str) -> str:
-    for ending, least in (("ing", 3), ("ies", 2), ("es", 3), ("ed", 3), ("s", 3)):
-        if word.endswith(ending) and len(word) - len(ending) >= least and not word.endswith("ss"):
-            return word.removesuffix(ending) + ("y" if ending == "ies" else "")
-    return word
+    if word.endswith("ies") and len(word) > len("ties"):
+        return word.removesuffix("ies") + "y"
+    return _ENDINGS.sub("", word)
 
 
 @dataclass(frozen=True)

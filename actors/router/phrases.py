@@ -25,7 +25,8 @@ def _compile(table: Mapping[str, str]) -> Mapping[str, re.Pattern[str]]:
 PHRASES = _compile(
     {
         "vault:write": rf"""
-            \b(?:write|jot|note|put|take)\b~\bdown\b
+            (?<!did\ i\ )(?<!have\ i\ )\b(?:write|jot|note|put|take)\b~\bdown\b
+          | \b(?:keep|make|take)\s+a\s+(?:record|note)\b
           | \b(?:make|take|add|create|save|write|leave)\b~\bnotes?\b
           | \b(?:save|store|keep|add|append|put|log|record)\b~\b(?:to|in|into|on)\s
               +(?:my|the|a)\s+(?:\w+\s+){{0,2}}(?:{_NOTES}|list)\b
@@ -38,6 +39,9 @@ PHRASES = _compile(
         "vault:search": rf"""
             \b(?:search|grep|look\s+(?:for|through)|find|scan)\b~\b{_NOTES}\b
           | ^(?:please\s+)?(?:search|find|look)\s+(?:for|everything|anything|all)\b
+          | \b(?:locate|look\s+up)\b~\b{_NOTES}\b
+          | \blook\s+(?:it|that|this)\s+up\b~\b{_NOTES}\b
+          | \b(?:is\s+there|gibt\s+es|habe\s+ich)\s+(?:an?y?|eine?)\s+(?:note|notiz)
           | \b{_NOTES}\b[^.!?]{{0,20}}?\b(?:mention|contain|talk|say\w*~\babout)
           | \b(?:where|when|what)\s+did\s+i\s+(?:write|note|put|save|say)\b
           | ^(?:did|have)\s+i\s+(?:ever\s+)?(?:write|written|note|noted|save|saved)\b
@@ -51,17 +55,21 @@ PHRASES = _compile(
           | \b(?:which|what|how\s+many|welche|wie\s?viele)\s+{_NOTES}\b(?![^.!?]{{0,20}}\b{_SAYS})
           | \bwhat(?:'s|\s+is|\s+are)?\b~\bin\b~\b(?:vault|{_FOLDER})\b
           | \b(?:show|see|open|zeig\w*)\b~\b{_FOLDER}\b
+          | \b(?:overview|übersicht|contents)\s+(?:of|over|über)\s+(?:my|the|meine|die)\s+
+              (?:notes|files|vault|notizen|dateien)\b
         """,
         "vault:read": rf"""
             \b(?:read|show|open|display|print|summari[sz]e)\b~\b{_A_NOTE}\b
           | \bwhat(?:'s|\s+is|\s+was|\s+does|\s+stands?)\b~\b(?:{_A_NOTE}|list)\s*(?:say|\?|$)
           | \b(?:lies|zeig\w*|öffne)\b~\bnotiz\b
+          | \bwas\s+steht\s+(?:auf|in)\s+(?:der|dem|meine[rm])\b
         """,
         "clock:now": r"""
-            \b(?:what|which)\s+(?:time|day|date|weekday|month|year)\s+(?:is|do)\b
+            ^is\s+(?:it|today)\s+(?:mon|tues|wednes|thurs|fri|satur|sun)day\b
+          | \b(?:what|which)\s+(?:time|day|date|weekday|month|year)\s+(?:is|do)\b
           | \b(?:current|today'?s)\s+(?:time|date|day)\b
           | \bwie\s+spät\b | \bwie\s?viel\s+uhr\b | \buhrzeit\b
-          | \bwelche[rsn]?\s+(?:datum|tag|wochentag|monat|jahr)\b
+          | \b(?:welche[rsn]?|den)\s+(?:wievielten|datum|tag|wochentag|monat|jahr)\b
         """,
     }
 )

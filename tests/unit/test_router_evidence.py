@@ -1,0 +1,122 @@
+"""What the words of a request say literally about the tools it needs."""
+
+import pytest
+
+from actors.router.evidence import evidence, folders, references
+
+TOOLS = ("vault:read", "vault:write", "vault:list", "vault:search", "clock:now")
+
+
+def best(text: str, context: str = "", hints: tuple[tuple[str, str], ...] = ()) -> str:
+    found = evidence(text, TOOLS, hints, context)
+    return max(found, key=lambda tool: found[tool]) if found else ""
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("read ideas.md", ("ideas.md",)),
+        ("look at notes/2026/today.md, please", ("notes/2026/today.md",)),
+        ("Summarise [[Project Plan]].", ("[[Project Plan]]",)),
+        ("Was steht in einkäufe/märz.md?", ("einkäufe/märz.md",)),
+        ("compare a.md with b.md", ("a.md", "b.md")),
+        ("see https://example.org/readme.md", ()),
+        ("write to me at anna@home.md", ()),
+        ("and/or maybe", ()),
+        ("version 1.5 costs 3.50", ()),
+    ],
+)
+def test_notes_are_recognised_by_their_names(text: str, named: tuple[str, ...]) -> None:
+    assert references(text) == named
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [("what is in archive/?", ("archive/",)), ("he/she said", ()), ("http://a.b/c/", ())],
+)
+def test_folders_are_recognised_by_a_slash_at_the_end(text: str, named: tuple[str, ...]) -> None:
+    assert folders(text) == named
+
+
+@pytest.mark.parametrize(
+    ("text", "tool"),
+    [
+        ("read ideas.md", "vault:read"),
+        ("ideas.md", "vault:read"),
+        ("What does my note notes/today.md say?", "vault:read"),
+        ("log.md", "vault:read"),
+        ("Save a note in notes/today.md saying that I should buy milk", "vault:write"),
+        ("log in journal/2026-12-01.md that I ran 5 km", "vault:write"),
+        ("Speichere in notizen/heute.md, dass ich Milch kaufen soll", "vault:write"),
+        ("jot this down: dentist on Monday", "vault:write"),
+        ("note: the key is under the mat", "vault:write"),
+        ("Please remember that Anna likes tulips", "vault:write"),
+        ("list my notes", "vault:list"),
+        ("Welche Notizen habe ich?", "vault:list"),
+        ("what's in archive/?", "vault:list"),
+        ("Search my notes for the tax number", "vault:search"),
+        ("Which notes mention Anna?", "vault:search"),
+        ("where did I write down the wifi password?", "vault:search"),
+        ("What time is it?", "clock:now"),
+        ("Wie spät ist es?", "clock:now"),
+        ("use vault:search for me", "vault:search"),
+    ],
+)
+def test_a_plain_command_has_its_tool(text: str, tool: str) -> None:
+    assert best(text) == tool
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hello",
+        "thanks!",
+        "how are you?",
+        "tell me a joke",
+        "Write me a poem about autumn",
+        "What is the capital of France?",
+        "I read a book yesterday",
+        "do you remember me?",
+        "he said 'list my notes' and laughed",
+        "",
+        " … ",
+    ],
+)
+def test_conversation_is_evidence_for_nothing(text: str) -> None:
+    assert evidence(text, TOOLS) == {}
+
+
+def test_a_phrase_that_a_tool_gives_as_an_example_asks_for_it() -> None:
+    hints = (("vault:list", "Inhalt zeigen"),)
+    assert best("inhalt zeigen!", hints=hints) == "vault:list"
+
+
+def test_only_registered_tools_are_found() -> None:
+    assert evidence("read ideas.md and use mail:send", ("mail:read",)) == {}
+
+
+def test_writing_to_a_note_offers_reading_it_too() -> None:
+    found = evidence("add eggs to shopping.md", TOOLS)
+    assert found["vault:write"] > found["vault:read"] > 0
+
+
+@pytest.mark.parametrize(
+    ("text", "context", "tool"),
+    [
+        ("what does it say?", "Save milk in notes/today.md", "vault:read"),
+        ("add eggs to it", "read notes/today.md", "vault:write"),
+        ("what does it say?", "hello", ""),
+        ("that's great", "read notes/today.md", ""),
+        ("thank you", "read notes/today.md", ""),
+    ],
+)
+def test_a_command_that_points_back_borrows_the_note_of_the_turn_before(
+    text: str, context: str, tool: str
+) -> None:
+    assert best(text, context) == tool
+
+
+@pytest.mark.timeout(5)
+@pytest.mark.parametrize("text", ["a/" * 20_000, "write " * 20_000, "[[" * 20_000, "'" * 20_000])
+def test_long_texts_are_read_in_bounded_time(text: str) -> None:
+    evidence(text, TOOLS)
