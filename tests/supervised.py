@@ -124,7 +124,7 @@ class Supervised:
         found: list[StatusReport] = []
 
         def look() -> bool:
-            if not (self.paths.runtime / "erisd.sock").exists():
+            if not holder(self.paths.lock(control.NAME)):
                 return False
             found[:] = [self.status()]
             return bool(condition(found[0]))
