@@ -545,8 +545,12 @@ class Connection:
 
     def _on_cancel(self, head: Head) -> None:
         request = self._working.get((head.src, head.corr))
-        if request is not None:
-            request.cancel()
+        if request is None:
+            return
+        request.cancel()
+        if isinstance(request.body, Subscribe):
+            # Nobody else will end a subscription; without this each one would stay for ever.
+            request.stream().give_up()
 
     def _on_control(self, head: Head, body: Any) -> None:
         match body:
