@@ -5,6 +5,7 @@ GBNF is checked and compiled by llguidance, never by llama.cpp, which a bad gram
 
 import hashlib
 import threading
+import warnings
 from collections import OrderedDict
 from typing import Final
 
@@ -90,7 +91,10 @@ class ConstraintCompiler:
     def __init__(self, model: NativeModel) -> None:
         """Build llguidance's tokenizer from the model's vocabulary, which takes about a second."""
         self._model = model
-        self._tokenizer: LLTokenizer = lltokenizer_from_vocab(model.vocabulary)
+        with warnings.catch_warnings():
+            # llguidance calls a deprecated function of llama.cpp, once for each token.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            self._tokenizer: LLTokenizer = lltokenizer_from_vocab(model.vocabulary)
         self._compiled: OrderedDict[str, LLMatcher] = OrderedDict()
         self._lock = threading.Lock()
 

@@ -2,11 +2,13 @@
 
 The transcript is the truth and this is a cache: anything that doesn't fit is deleted, never
 trusted. A state is two files: llama.cpp's own, and a note with the tokens it covers and the
-likeliest next token, by which a restored state is checked.
+likeliest next token, by which a restored state is checked, and the state's length and checksum:
+llama.cpp aborts the process on a state that was cut short or garbled.
 """
 
 import hashlib
 import os
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -22,6 +24,7 @@ DEFAULT_LIMIT_BYTES: Final = 1 << 30
 _STATE: Final = ".bin"
 _NOTE: Final = ".json"
 _PARTIAL: Final = ".part"
+_CHUNK: Final = 1 << 20
 
 
 class SavedState(msgspec.Struct, frozen=True):
@@ -33,6 +36,10 @@ class SavedState(msgspec.Struct, frozen=True):
     """Of the tokens."""
     likeliest: int
     """The likeliest token after them."""
+    size: int
+    """Bytes of the state."""
+    checksum: int
+    """CRC-32 of the state. Against accidents; whoever may write here is the user anyway."""
 
 
 def digest_of(tokens: Sequence[int]) -> str:
@@ -85,7 +92,6 @@ class StateStore:
         """
         state, note = self._path(session, _STATE), self._path(session, _NOTE)
         partial = state.with_suffix(_PARTIAL)
-        saved = SavedState(tokens=tuple(tokens), digest=digest_of(tokens), likeliest=likeliest)
         try:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             # Made private before anything is in it; llama.cpp opens the file by its name.
@@ -96,6 +102,13 @@ class StateStore:
                 partial.unlink(missing_ok=True)
                 self._log.warning("kv state not saved", session=session, bytes=size)
                 return False
+            saved = SavedState(
+                tokens=tuple(tokens),
+                digest=digest_of(tokens),
+                likeliest=likeliest,
+                size=partial.stat().st_size,
+                checksum=_checksum(partial),
+            )
             # The note goes last: one that is older than its state is found out on loading.
             partial.replace(state)
             partial.touch(mode=0o600)
@@ -110,7 +123,9 @@ class StateStore:
     def load(self, session: str, context: NativeContext, saved: SavedState) -> bool:
         """Put a saved state into ``context``; on False it's empty and the state is deleted."""
         state = self._path(session, _STATE)
-        tokens = context.load(state, max(context.length, len(saved.tokens)))
+        tokens = None
+        if self._intact(state, saved):
+            tokens = context.load(state, max(context.length, len(saved.tokens)))
         if tokens is None or tuple(tokens) != saved.tokens:
             self._log.warning("kv state refused", session=session)
             context.truncate(0)
@@ -121,6 +136,13 @@ class StateStore:
         except OSError as error:
             self._log.debug("kv state not touched", session=session, error=str(error))
         return True
+
+    def _intact(self, state: Path, saved: SavedState) -> bool:
+        try:
+            return state.stat().st_size == saved.size and _checksum(state) == saved.checksum
+        except OSError as error:
+            self._log.warning("kv state not read", error=str(error))
+            return False
 
     def forget(self, session: str) -> None:
         """Delete what is saved for a session."""
@@ -149,3 +171,11 @@ class StateStore:
             total -= path.stat().st_size
             path.unlink()
             path.with_suffix(_NOTE).unlink(missing_ok=True)
+
+
+def _checksum(path: Path) -> int:
+    checksum = 0
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            checksum = zlib.crc32(chunk, checksum)
+    return checksum
