@@ -22,6 +22,8 @@ _INDENT = (0, 0, 0, 2)
 _ARGUMENTS_SHOWN = 160
 _MARKS = {"running": ("…", "yellow"), "ok": ("✓", "green"), "failed": ("✗", "red")}
 
+GREETING = "Say something, or /help."
+
 Part = tuple[tuple[object, ...], Callable[[], RenderableType]]
 """A part of the transcript: a key, equal for equal parts, and what makes it (which takes time)."""
 
@@ -32,6 +34,8 @@ _PARSER = MarkdownIt("commonmark", {"html": False}).enable("strikethrough").enab
 def transcript(view: View) -> Iterator[Part]:
     """Yield the parts of the transcript, top down."""
     notes = notes_after(view)
+    if view.ever_reached and not (view.conversation.turns or view.pending or view.notes):
+        yield ("greeting",), partial(_aside, GREETING)
     for note in notes.get("", ()):
         yield (note,), partial(note_part, note)
     for turn in view.conversation.turns:
