@@ -6,20 +6,20 @@ machine's own processes. Keys are made by `create_keys`, kept in files of mode 0
 """
 
 import os
-import tomllib
 from pathlib import Path
 from typing import Self
 
 import msgspec
 import zmq
-import zmq.auth
+import zmq.utils.z85
 from zmq.auth.thread import ThreadAuthenticator
 
 from eris.actor._connection import Curve
-from eris.errors import ConfigurationError, InvalidError
+from eris.errors import ConfigurationError, InvalidError, NotFoundError
 from eris.paths import Paths
 from proto.rights import LOCAL_ROLES, RIGHTS
 
+_DOMAIN = "eris"
 _KEY_CHARACTERS = 40
 
 
@@ -97,13 +97,22 @@ def add_peer(paths: Paths, name: str, role: str, key: str) -> None:
             f"Another machine can't have the role {role!r}.", hint=f"Choose one of: {allowed}."
         )
     _check_key(key)
+    _save_peers(paths, load_peers(paths) | {name: RemotePeer(key, role)})
+
+
+def remove_peer(paths: Paths, name: str) -> None:
+    """Shut another machine out again.
+
+    Raises:
+        NotFoundError: No machine of that name is on the list.
+    """
     peers = load_peers(paths)
-    peers[name] = RemotePeer(key, role)
-    file = keys_folder(paths) / "peers.toml"
-    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    temporary = file.with_suffix(".tmp")
-    temporary.write_bytes(msgspec.toml.encode(peers))
-    temporary.replace(file)
+    if name not in peers:
+        raise NotFoundError(
+            f"There is no machine {name!r} on the list.", hint="See `eris peer list`."
+        )
+    del peers[name]
+    _save_peers(paths, peers)
 
 
 def load_peers(paths: Paths) -> dict[str, RemotePeer]:
@@ -112,15 +121,23 @@ def load_peers(paths: Paths) -> dict[str, RemotePeer]:
     Raises:
         ConfigurationError: The file can't be read.
     """
-    file = keys_folder(paths) / "peers.toml"
+    file = keys_folder(paths) / "peers.json"
     if not file.exists():
         return {}
     try:
-        return msgspec.convert(tomllib.loads(file.read_text("utf-8")), dict[str, RemotePeer])
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        return msgspec.json.decode(file.read_bytes(), type=dict[str, RemotePeer])
+    except msgspec.DecodeError as error:
         raise ConfigurationError(
             f"The list of peers {file} can't be read: {error}.", hint="See docs/remote.md."
         ) from error
+
+
+def _save_peers(paths: Paths, peers: dict[str, RemotePeer]) -> None:
+    file = keys_folder(paths) / "peers.json"
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    temporary = file.with_suffix(".tmp")
+    temporary.write_bytes(msgspec.json.format(msgspec.json.encode(peers), indent=1))
+    temporary.replace(file)
 
 
 def _check_key(key: str) -> None:
@@ -160,7 +177,7 @@ class Gate:
         authenticator = ThreadAuthenticator(context)
         authenticator.start()
         gate = cls(authenticator, own_keys(paths), peers)
-        authenticator.configure_curve_callback(domain="*", credentials_provider=gate)
+        authenticator.configure_curve_callback(domain=_DOMAIN, credentials_provider=gate)
         return gate
 
     def guard(self, socket: "zmq.Socket[bytes]") -> None:
@@ -168,13 +185,13 @@ class Gate:
         socket.setsockopt(zmq.CURVE_SERVER, 1)
         socket.setsockopt_string(zmq.CURVE_PUBLICKEY, self._keys.public)
         socket.setsockopt_string(zmq.CURVE_SECRETKEY, self._keys.secret)
-        socket.setsockopt_string(zmq.ZAP_DOMAIN, "eris")
+        socket.setsockopt_string(zmq.ZAP_DOMAIN, _DOMAIN)
         socket.setsockopt(zmq.HEARTBEAT_IVL, 2000)
         socket.setsockopt(zmq.HEARTBEAT_TIMEOUT, 6000)
 
     def callback(self, _domain: str, key: bytes) -> bool:
         """Called by pyzmq for each handshake: may the owner of this key connect at all?"""
-        return zmq.utils.z85.encode(key).decode() in self._roles
+        return key.decode(errors="replace") in self._roles
 
     def key_of(self, frame: zmq.Frame) -> str:
         """Return the key with which the connection of a received frame proved itself."""

@@ -66,7 +66,7 @@ class Head(msgspec.Struct, frozen=True, array_like=True, gc=False):
     incarnation: int
     """Sender's incarnation: nanoseconds since the epoch at its start; a later one is newer."""
     budget_ms: int = DEFAULT_BUDGET_MS
-    """Remaining time in milliseconds. Shrinks on the way; never an absolute time."""
+    """What is left of the time budget when it is sent, in milliseconds; never an absolute time."""
     trace: str = ""
     """Trace id that ties together everything done for one turn."""
     seq: int = 0
