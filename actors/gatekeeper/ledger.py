@@ -45,7 +45,11 @@ _ADD = """
 INSERT INTO call (call_id, turn, session, tool, request, intended, executed)
 VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (call_id) DO UPDATE SET
-    tool = excluded.tool, request = excluded.request, executed = excluded.executed
+    tool = excluded.tool, request = excluded.request, executed = excluded.executed,
+    -- The outcome of a refused call isn't that of the one that takes its place.
+    outcome = CASE
+        WHEN call.executed = 1 AND call.request = excluded.request THEN call.outcome
+    END
 """
 _OLD = "DELETE FROM call WHERE intended < ?"
 _EXCESS = """

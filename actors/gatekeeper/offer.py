@@ -1,5 +1,6 @@
 """What the model is offered: one set of tools, from which prompt text and grammar are both made."""
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,8 @@ MOST_GRAMMAR_BYTES = 200_000
 """Above this a set is halved: engines refuse, or crawl with, grammars that are too large."""
 
 _DEEPEST = 4
+_SUCH_AS = re.compile(r"\bsuch as (\S+?)[.;,]?$")
+"""The end of an argument's description that names an example."""
 
 _PLACEHOLDERS: Mapping[str, object] = {
     "string": "...",
@@ -154,4 +157,7 @@ def _example(schema: object, root: Mapping[str, Any], depth: int) -> object:
     if "properties" in described and depth < _DEEPEST:
         return _example_object(described, root, depth)
     kinds = sorted(types_of(described, root) - {"null"})
+    named = _SUCH_AS.search(str(own.get("description") or described.get("description") or ""))
+    if named and kinds == ["string"]:
+        return named[1]
     return _PLACEHOLDERS[kinds[0]] if kinds else "..."

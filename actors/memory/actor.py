@@ -15,7 +15,7 @@ from actors.memory.embedder import Embedder, MiniLM, threads_for
 from actors.memory.lanes import Lanes
 from actors.memory.work import Job, Recent, Worker
 from eris.actor import Actor, Deferred, Port, Request
-from eris.errors import ErisError, InvalidError, UnavailableError
+from eris.errors import ErisError, InvalidError, ModelError, UnavailableError
 from eris.models.store import ModelStore
 from proto.errors import ErrorCode
 from proto.memory import Embed, Embedded
@@ -117,6 +117,10 @@ class Memory(Actor):
             except ErisError as error:
                 self.port.log.warning("no-embedder", code=error.code, error=error.message)
                 self._why_not = error
+            except Exception as error:
+                # A broken installation of a library, say: the actor lives on and says so.
+                self.port.log.exception("no-embedder")
+                self._why_not = ModelError(f"The embedding model can't be loaded: {error!r}.")
         worker = Worker(self._embedder, self._lanes, self._recent)
         while worker.step():
             pass

@@ -1,0 +1,163 @@
+"""One set of tools decides about prompt text and grammar."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.gatekeeper.offer import MOST_OFFERED, example_call, offer, offered_set, tools_text
+from actors.gatekeeper.registry import Registry
+from eris.grammar import SubsetCache
+from proto.tools import Effect, Origin, ToolDeclaration
+
+WRITE = {
+    "type": "object",
+    "properties": {
+        "path": {"type": "string", "description": "The note, such as notes/today.md"},
+        "content": {"type": "string", "description": "The text to write."},
+        "mode": {"enum": ["append", "overwrite"], "description": "How", "default": "append"},
+    },
+    "required": ["path", "content"],
+    "additionalProperties": False,
+}
+EMPTY = {"type": "object", "properties": {}, "additionalProperties": False}
+
+
+def declared(name: str, schema: dict[str, Any], effect: Effect = Effect.READ) -> ToolDeclaration:
+    return ToolDeclaration(
+        name=name,
+        description=f"Does {name}.",
+        hints=(),
+        parameters=json.dumps(schema),
+        effect=effect,
+    )
+
+
+REGISTRY = Registry().with_tools(
+    "vault",
+    [
+        declared("vault:write", WRITE, Effect.WRITE),
+        declared("vault:read", EMPTY),
+        declared("mail:send", EMPTY, Effect.SEND),
+    ],
+)
+NAMES = [*REGISTRY.names, "no:tool"]
+
+
+def chosen(*candidates: str, origin: Origin = Origin.USER, denied: tuple[str, ...] = ()) -> Any:
+    return offered_set(candidates, origin, REGISTRY, denied)
+
+
+@pytest.mark.parametrize(
+    ("origin", "denied", "offered"),
+    [
+        (Origin.USER, (), ["mail:send", "vault:read", "vault:write"]),
+        (Origin.REMINDER, (), ["vault:read", "vault:write"]),
+        (Origin.CHANNEL, (), []),
+        (Origin.USER, ("vault:*",), ["mail:send"]),
+    ],
+)
+def test_only_permitted_tools_are_offered(
+    origin: Origin, denied: tuple[str, ...], offered: list[str]
+) -> None:
+    found = chosen(*NAMES, origin=origin, denied=denied)
+    assert [tool.name for tool in found.tools] == offered
+    assert set(found.left_out) == set(NAMES) - set(offered)
+    assert all(found.left_out.values())
+
+
+def test_the_order_of_the_candidates_is_kept_and_none_is_offered_twice() -> None:
+    found = chosen("vault:write", "mail:send", "vault:write")
+    assert [tool.name for tool in found.tools] == ["vault:write", "mail:send"]
+
+
+@given(st.lists(st.sampled_from(NAMES)), st.sampled_from(Origin), st.sets(st.sampled_from(NAMES)))
+def test_text_and_grammar_speak_of_exactly_the_offered_tools(
+    candidates: list[str], origin: Origin, denied: set[str]
+) -> None:
+    found = offer(offered_set(candidates, origin, REGISTRY, denied), SubsetCache())
+    for name in NAMES:
+        offered = name in found.tools
+        assert (f"- {name}:" in found.text) is offered
+        assert (name in found.grammar) is offered
+        assert (name in found.left_out) is (name in candidates and not offered)
+
+
+def test_without_tools_there_is_no_text_and_no_call() -> None:
+    found = offer(chosen(), SubsetCache())
+    assert found.text == ""
+    assert found.tools == ()
+    assert "[]" in found.grammar
+    assert "args" not in found.grammar
+
+
+def test_the_text_shows_arguments_and_a_call_in_the_form_of_the_grammar() -> None:
+    assert tools_text(chosen("vault:write", "vault:read").tools) == (
+        "- vault:write: Does vault:write.\n"
+        "    path: The note, such as notes/today.md\n"
+        "    content: The text to write\n"
+        '    mode: How; "append" or "overwrite"; optional\n'
+        '    call: {"name": "vault:write", "args": {"path": "notes/today.md", "content": "..."}}\n'
+        "- vault:read: Does vault:read.\n"
+        '    call: {"name": "vault:read", "args": {}}'
+    )
+
+
+def test_the_same_set_has_the_same_key_whatever_its_order() -> None:
+    grammars = SubsetCache()
+    first = offer(chosen("vault:write", "vault:read"), grammars)
+    second = offer(chosen("vault:read", "vault:write"), grammars)
+    assert first.key == second.key
+    assert first.grammar == second.grammar
+    assert first.key != offer(chosen("vault:read"), grammars).key
+
+
+def test_too_many_candidates_are_cut() -> None:
+    names = [f"area:tool{number}" for number in range(MOST_OFFERED + 3)]
+    registry = Registry().with_tools("vault", [declared(name, EMPTY) for name in names])
+    found = offered_set(names, Origin.USER, registry, ())
+    assert [tool.name for tool in found.tools] == names[:MOST_OFFERED]
+    assert set(found.left_out) == set(names[MOST_OFFERED:])
+
+
+def test_a_set_whose_grammar_would_be_too_large_is_halved() -> None:
+    names = [f"area:tool{number}" for number in range(8)]
+    tools = []
+    for name in names:
+        members = [f"member {number} of the long enumeration of {name}" for number in range(500)]
+        properties = {"kind": {"enum": members}}
+        tools.append(declared(name, {"type": "object", "properties": properties}))
+    registry = Registry().with_tools("vault", tools)
+    found = offer(offered_set(names, Origin.USER, registry, ()), SubsetCache())
+    assert found.tools == tuple(names[:4])
+    assert set(found.left_out) == set(names[4:])
+    assert "area:tool7" not in found.text
+
+
+@pytest.mark.parametrize(
+    ("schema", "arguments"),
+    [
+        ({"a": {"type": "integer"}}, {"a": 1}),
+        ({"a": {"type": "boolean"}}, {"a": True}),
+        ({"a": {"type": "string", "examples": ["x.md"]}}, {"a": "x.md"}),
+        ({"a": {"enum": ["u", "v"]}}, {"a": "u"}),
+        ({"a": {"const": 5}}, {"a": 5}),
+        ({"a": {"type": "string", "default": "d"}}, {"a": "d"}),
+        ({"a": {"type": "array"}}, {"a": []}),
+        ({"a": {"anyOf": [{"type": "string"}, {"type": "null"}]}}, {"a": "..."}),
+        (
+            {"a": {"type": "object", "properties": {"b": {}}, "required": ["b"]}},
+            {"a": {"b": "..."}},
+        ),
+        ({"a": {}}, {"a": "..."}),
+    ],
+)
+def test_an_example_call_has_what_is_required(
+    schema: dict[str, Any], arguments: dict[str, Any]
+) -> None:
+    text = example_call("x:y", {"type": "object", "properties": schema, "required": ["a"]})
+    assert json.loads(text) == {"name": "x:y", "args": arguments}
+    assert not re.search(r'"[:,]"', text)

@@ -1,0 +1,45 @@
+"""Who may use which tools."""
+
+import pytest
+
+from actors.gatekeeper.permissions import PERMITTED, is_denied, why_not
+from proto.tools import Effect, Origin
+
+
+@pytest.mark.parametrize(
+    ("origin", "effect", "permitted"),
+    [
+        (Origin.USER, Effect.READ, True),
+        (Origin.USER, Effect.WRITE, True),
+        (Origin.USER, Effect.SEND, True),
+        (Origin.REMINDER, Effect.READ, True),
+        (Origin.REMINDER, Effect.WRITE, True),
+        (Origin.REMINDER, Effect.SEND, False),
+        (Origin.CHANNEL, Effect.READ, False),
+        (Origin.CHANNEL, Effect.WRITE, False),
+        (Origin.CHANNEL, Effect.SEND, False),
+    ],
+)
+def test_permission_depends_on_who_started_the_turn(
+    origin: Origin, effect: Effect, permitted: bool
+) -> None:
+    assert (why_not("a:b", effect, origin, ()) == "") is permitted
+
+
+def test_the_table_speaks_of_every_origin() -> None:
+    assert set(PERMITTED) == set(Origin)
+
+
+@pytest.mark.parametrize(
+    ("denied", "tool", "off"),
+    [
+        ((), "vault:write", False),
+        (("vault:write",), "vault:write", True),
+        (("vault:write",), "vault:read", False),
+        (("vault:*",), "vault:read", True),
+        (("*",), "clock:now", True),
+    ],
+)
+def test_the_deny_list_has_the_last_word(denied: tuple[str, ...], tool: str, off: bool) -> None:
+    assert is_denied(tool, denied) is off
+    assert bool(why_not(tool, Effect.READ, Origin.USER, denied)) is off
