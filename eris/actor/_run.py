@@ -167,12 +167,12 @@ def _serve(
     mailbox.append(reference := actor_class.start(port))
     connection.start()
     # A model can take long to load; whoever wants the process to stop needn't wait for that.
-    while not port.begun.done() and not stop.asked.wait(_BEGIN_POLL_SECONDS):
+    while not port.begun.done() and not stop.wait(_BEGIN_POLL_SECONDS):
         pass
     if port.begun.done():
         port.begun.result()
         logger.info("started", pid=os.getpid(), incarnation=connection.incarnation)
-        watch = SupervisorWatch(paths)
+    watch = SupervisorWatch(paths)
     while not stop.wait(_WATCH_SECONDS if watch.grace else None):
         watch.check(stop)
     logger.info("draining", reason=stop.reason)
