@@ -215,9 +215,10 @@ class Supervisor:
                 respond(Done())
                 self._feed(events.Shutdown())
             case Restart(name, idem):
-                self._restart(name, idem, head.src, respond)
+                # A request is sent again, as it is, when the bus was restarted on its way.
+                self._restart(name, idem or f"{head.src}/{head.id}", head.src, respond)
 
-    def _restart(self, name: str, idem: str, sender: str, respond: Respond) -> None:
+    def _restart(self, name: str, key: str, sender: str, respond: Respond) -> None:
         if name not in self._core.children:
             raise NotFoundError(
                 f"There is no actor {name!r}.",
@@ -225,7 +226,7 @@ class Supervisor:
             )
         if self._core.stopping:
             raise UnavailableError("Eris is shutting down.", hint="Start it again with: eris up")
-        ticket = self._requests.add(idem, respond, time.monotonic())
+        ticket = self._requests.add(key, respond, time.monotonic())
         if ticket is not None:
             self._log.info("restart-requested", actor=name, sender=sender)
             self._feed(events.Restart(name, ticket))

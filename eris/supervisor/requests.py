@@ -7,14 +7,14 @@ import msgspec
 from eris.supervisor.control import Respond
 
 REMEMBERED_S = 600.0
-"""An idempotency key is known for so long after its first use."""
+"""A request's key is known for so long after its first use."""
 
 
 @dataclass
 class _Pending:
     """One restart, asked for once or several times with the same key."""
 
-    idem: str
+    key: str
     asked: float
     waiting: list[Respond] = field(default_factory=list)
     answer: msgspec.Struct | None = None
@@ -27,22 +27,21 @@ class RestartRequests:
         self._pending: dict[int, _Pending] = {}
         self._next = 0
 
-    def add(self, idem: str, respond: Respond, now: float) -> int | None:
+    def add(self, key: str, respond: Respond, now: float) -> int | None:
         """Take in a request; return its ticket, or None if its key was used before.
 
         Somebody who repeats a request gets the first one's answer, now or when it's there.
         """
         self._forget(now)
-        if idem:
-            for pending in self._pending.values():
-                if pending.idem == idem:
-                    if pending.answer is not None:
-                        respond(pending.answer)
-                    else:
-                        pending.waiting.append(respond)
-                    return None
+        for pending in self._pending.values():
+            if pending.key == key:
+                if pending.answer is not None:
+                    respond(pending.answer)
+                else:
+                    pending.waiting.append(respond)
+                return None
         self._next += 1
-        self._pending[self._next] = _Pending(idem, now, [respond])
+        self._pending[self._next] = _Pending(key, now, [respond])
         return self._next
 
     def answer(self, ticket: int, body: msgspec.Struct) -> None:
