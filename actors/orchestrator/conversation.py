@@ -36,6 +36,11 @@ class Conversation:
             for step in turn.steps
         )
 
+    @property
+    def previous_text(self) -> str:
+        """What the user said in the turn before; empty if there was none."""
+        return self._past[-1].text if self._past else ""
+
     def prompt(self, steps: Sequence[Step]) -> tuple[Message, ...]:
         """The prompt for the next answer of the turn."""
         return self._build(self._past, steps)

@@ -137,7 +137,7 @@ class TurnRun:
             )
             match decide(turn, self._around.limits):
                 case Prepare(final):
-                    self._append(self._prepare(final=final))
+                    self._append(self._prepare(conversation, final=final))
                     self._tell()
                 case Ask() as ask:
                     self._append(self._ask(conversation, ask))
@@ -152,10 +152,10 @@ class TurnRun:
                 case Close(step):
                     return step
 
-    def _prepare(self, *, final: bool) -> OfferStep:
+    def _prepare(self, conversation: Conversation, *, final: bool) -> OfferStep:
         """Find the tools that fit, and get grammar and text for exactly those."""
         began = time.monotonic()
-        fitting, note = ((), "") if final else self._route()
+        fitting, note = ((), "") if final else self._route(conversation.previous_text)
         routed = time.monotonic()
         offered = self._offer(fitting)
         return OfferStep(
@@ -169,13 +169,17 @@ class TurnRun:
             offer_ms=_milliseconds(time.monotonic() - routed),
         )
 
-    def _route(self) -> tuple[tuple[str, ...], str]:
+    def _route(self, before: str) -> tuple[tuple[str, ...], str]:
         self._telling.phase("routing")
         limit = self._port.settings.router.limit
         try:
             routed = self._port.ask(
                 "router",
-                Route(text=self._record.text[:ROUTE_CHARACTERS], limit=limit),
+                Route(
+                    text=self._record.text[:ROUTE_CHARACTERS],
+                    limit=limit,
+                    context=before[:ROUTE_CHARACTERS],
+                ),
                 Routed,
                 within=self._within(ROUTE_SECONDS),
                 trace=self._record.turn,
