@@ -38,7 +38,13 @@ class Constraint:
 
     @property
     def finished(self) -> bool:
-        """Whether nothing can follow."""
+        """Whether nothing can follow.
+
+        Raises:
+            InvalidError: The grammar became too complex to follow.
+        """
+        # A matcher in an error state says that it's stopped, too.
+        self._check()
         return bool(self._matcher.is_stopped())
 
     def forced(self) -> list[int]:
@@ -61,11 +67,8 @@ class Constraint:
         Raises:
             InvalidError: One isn't, or the grammar became too complex to follow.
         """
-        if not self._matcher.consume_tokens(tokens):
-            raise InvalidError(
-                f"The grammar can't be followed any further: {self._matcher.get_error()}.",
-                hint="Offer fewer tools at once, or simplify their schemas.",
-            )
+        self._matcher.consume_tokens(tokens)
+        self._check()
 
     def mask(self) -> NDArray[np.bool_]:
         """Return which tokens may come next, one flag for each of the vocabulary.
@@ -74,15 +77,18 @@ class Constraint:
             InvalidError: The grammar became too complex to follow.
         """
         self._matcher.unsafe_compute_mask_ptr(self._bits.ctypes.data, self._bits.nbytes)
+        self._check()
+        flags = np.unpackbits(self._bits.view(np.uint8), bitorder="little")[: self._size]
+        allowed: NDArray[np.bool_] = flags.astype(np.bool_)
+        allowed[list(self._end)] = self.complete
+        return allowed
+
+    def _check(self) -> None:
         if self._matcher.is_error():
             raise InvalidError(
                 f"The grammar can't be followed any further: {self._matcher.get_error()}.",
                 hint="Offer fewer tools at once, or simplify their schemas.",
             )
-        flags = np.unpackbits(self._bits.view(np.uint8), bitorder="little")[: self._size]
-        allowed: NDArray[np.bool_] = flags.astype(np.bool_)
-        allowed[list(self._end)] = self.complete
-        return allowed
 
 
 class ConstraintCompiler:

@@ -111,6 +111,7 @@ class NativeModel:
         self.vocabulary_size: Final = int(llama_cpp.llama_vocab_n_tokens(vocabulary))
         self.trained_context_length: Final = int(llama_cpp.llama_model_n_ctx_train(model))
         self.parameters: Final = int(llama_cpp.llama_model_n_params(model))
+        self._pieces: dict[tuple[int, bool], bytes] = {}
         self.special: Final = self._special_tokens()
 
     def close(self) -> None:
@@ -152,11 +153,14 @@ class NativeModel:
 
     def piece(self, token: int, *, markup: bool = False) -> bytes:
         """Return a token's bytes; those of a control token only if ``markup``."""
-        buffer = ctypes.create_string_buffer(_LONGEST_PIECE)
-        length = llama_cpp.llama_token_to_piece(
-            self.vocabulary, token, buffer, _LONGEST_PIECE, 0, markup
-        )
-        return buffer.raw[: max(length, 0)]
+        piece = self._pieces.get((token, markup))
+        if piece is None:
+            buffer = ctypes.create_string_buffer(_LONGEST_PIECE)
+            length = llama_cpp.llama_token_to_piece(
+                self.vocabulary, token, buffer, _LONGEST_PIECE, 0, markup
+            )
+            piece = self._pieces[token, markup] = buffer.raw[: max(length, 0)]
+        return piece
 
     def text_of(self, token: int) -> str:
         """Return a token's text, markup included; empty for -1."""
