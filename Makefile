@@ -29,6 +29,7 @@ run: models
 install: $(VENV)/.project llama
 
 $(VENV)/pyvenv.cfg:
+	@test -n "$(PYTHON)" || { echo 'No Python was found. Install Python 3.11 or newer.'; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit("Eris needs Python 3.11 or newer: make PYTHON=..." if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
 

@@ -70,6 +70,14 @@ class Shop:
         write_wheel(self.wheels, "made-up-part1", "1.0", {"made_up_part1/first.bin": first})
         write_wheel(self.wheels, "made-up-part2", "1.0", {"made_up_part2/second.bin": second})
 
+    def deliver(self) -> None:
+        """Put the wheels where a download puts them, for tests of what comes after."""
+        self.offer()
+        staged = self.folder / "models" / ".staging" / "made-up" / "wheels"
+        staged.mkdir(parents=True, exist_ok=True)
+        for wheel in self.wheels.iterdir():
+            wheel.rename(staged / wheel.name)
+
     def store(self, **changes) -> ModelStore:
         options = {"free_bytes": lambda _: 10**12, "environ": self.environ}
         options |= {key: changes.pop(key) for key in ("free_bytes", "environ") if key in changes}
@@ -106,10 +114,8 @@ def test_the_plan_tells_licence_and_size_before_anything_is_downloaded(shop):
 
 
 def test_what_is_here_is_not_downloaded_again(shop):
-    shop.offer()
+    shop.deliver()
     shop.store().pull("made-up")
-    for wheel in shop.wheels.iterdir():
-        wheel.unlink()
     offline = shop.store(environ={"ERIS_OFFLINE": "1"})
     assert offline.pull("made-up").read_bytes() == CONTENT
     assert offline.plan("made-up").missing == ()
@@ -206,12 +212,8 @@ except StorageError as error:
 
 
 def test_a_disk_that_fills_up_meanwhile_leaves_no_half_model(shop):
-    shop.offer()
+    shop.deliver()
     store = shop.store()
-    staged = shop.folder / "models" / ".staging" / "made-up" / "wheels"
-    staged.mkdir(parents=True)
-    for wheel in shop.wheels.iterdir():
-        wheel.rename(staged / wheel.name)
     root = Path(__file__).parents[2]
     said = subprocess.run(
         [sys.executable, "-c", PULL_WITH_A_LIMIT, shop.folder, root],
@@ -244,14 +246,14 @@ def test_a_file_where_the_store_should_be_is_named(shop):
 
 def hold_lock(shop: Shop):
     locks = shop.folder / "models" / ".locks"
-    locks.mkdir(parents=True)
+    locks.mkdir(parents=True, exist_ok=True)
     lock = (locks / "made-up.lock").open("a")
     fcntl.flock(lock, fcntl.LOCK_EX)
     return lock
 
 
 def test_a_model_that_another_process_downloads_is_waited_for(shop):
-    shop.offer()
+    shop.deliver()
     waiting = threading.Event()
     with hold_lock(shop) as lock:
 
@@ -273,18 +275,19 @@ def test_waiting_for_another_process_has_an_end(shop):
 
 
 def test_a_changed_file_fails_its_verification(shop):
-    shop.offer()
+    shop.deliver()
     store = shop.store()
     path = store.pull("made-up")
     path.write_bytes(bytes(len(CONTENT)))
     assert [verdict.ok for verdict in store.verify("made-up")] == [False, True]
     path.write_bytes(b"")
     assert presence(store) is Presence.PARTIAL
+    shop.deliver()
     assert store.pull("made-up").read_bytes() == CONTENT
 
 
 def test_a_removed_model_is_gone_with_its_downloads(shop):
-    shop.offer()
+    shop.deliver()
     store = shop.store()
     store.pull("made-up")
     assert store.remove("made-up") > len(CONTENT)
