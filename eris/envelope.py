@@ -340,7 +340,7 @@ def _call(value: object, position: int) -> ToolCall:
     if not isinstance(name, str) or not name.strip():
         raise _invalid("a tool call has no name", position)
     arguments = next((value[key] for key in _ARGS_KEYS if key in value), None)
-    return ToolCall(name=_whole(name.strip()), args=_arguments(name, arguments, position))
+    return ToolCall(name=_whole(name), args=_arguments(name, arguments, position))
 
 
 def _arguments(name: str, value: object, position: int) -> dict[str, object]:

@@ -16,7 +16,7 @@ from eris.grammar.containers import any_value, scalars
 from eris.grammar.context import Options
 from eris.grammar.document import Branch, Document, Leaf, Place, TooManyBranches
 from eris.grammar.errors import InvalidGrammar, SchemaTooLarge, UnsatisfiableSchema
-from eris.grammar.expression import Expression, Grammar, Reference, RuleBook, choice
+from eris.grammar.expression import Expression, Grammar, Reference, RuleBook, choice, unfuse
 from eris.grammar.number_schema import number
 from eris.grammar.object_schema import absent_name, object_
 from eris.grammar.printer import print_grammar
@@ -125,8 +125,10 @@ class SchemaCompiler:
         if recurs is not None:
             # A rule that only names itself matches nothing; pruning takes it out again.
             built = self.rules.set(recurs, Reference(recurs) if built is None else built)
+            self.rules.structural.add(recurs)
         elif built is not None:
-            built = self.rules.define(hint, built)
+            scalar = isinstance(built, Reference)
+            built = built if scalar else self.rules.structure(hint, built)
         self._done[key] = built
         return built
 
@@ -140,7 +142,10 @@ class SchemaCompiler:
                     for keyword in ("anyOf", "oneOf", "if", "dependentRequired", "dependencies"):
                         if keyword in leaf.schema:
                             self.report.later(leaf.pointer, keyword, "too many combinations")
-        return choice(self._branch(branch, hint) for branch in branches)
+        options = [self._branch(branch, hint) for branch in branches]
+        if sum(option is not None for option in options) > 1:
+            self.rules.mixed = True
+        return choice(options)
 
     def _branch(self, branch: Branch, hint: str) -> Expression | None:
         if all(leaf.schema.keys() <= _ANNOTATIONS for leaf in branch):
@@ -275,6 +280,8 @@ def finish(rules: RuleBook, root: Expression) -> Grammar:
     grammar = prune(Grammar({"root": root, **rules.rules}))
     if grammar is None:
         raise UnsatisfiableSchema("#", "every value would have to go on without end")
+    if rules.mixed:
+        grammar = unfuse(grammar, sorted(rules.structural))
     try:
         check(grammar)
     except InvalidGrammar as error:

@@ -6,7 +6,7 @@ from typing import cast
 
 from eris.grammar.context import Context
 from eris.grammar.document import Branch, Leaf
-from eris.grammar.expression import EMPTY, Expression, Literal, Reference, choice, sequence
+from eris.grammar.expression import EMPTY, Choice, Expression, Literal, Reference, choice, sequence
 from eris.grammar.json_text import dump
 from eris.grammar.report import Enforcement
 
@@ -46,14 +46,17 @@ def constants(context: Context, branch: Branch, hint: str) -> Expression | OneOf
         leaf = lists[0][0]
         reason = "no listed value fits the rest"
         context.report.add(leaf.pointer, "enum", Enforcement.UNSATISFIABLE, reason)
-    # Alone, scalars make a rule without further references; beside a list or an object each
-    # keeps a rule of its own, so that no piece of text begins another (see `containers`).
-    if all(isinstance(option, Reference) for option in options):
-        options = [
-            context.rules.rules[option.rule] for option in options if isinstance(option, Reference)
-        ]
     whole = choice(options)
-    return None if whole is None else context.rules.define(hint, whole)
+    if whole is None:
+        return None
+    references = whole.options if isinstance(whole, Choice) else (whole,)
+    rules = [option.rule for option in references if isinstance(option, Reference)]
+    if len(rules) == len(references) and context.rules.structural.isdisjoint(rules):
+        # Scalars alone make one rule without further references.
+        scalars = choice(context.rules.rules[rule] for rule in rules)
+        return None if scalars is None else context.rules.define(hint, scalars)
+    context.rules.mixed = True
+    return context.rules.structure(hint, whole)
 
 
 def _listed(context: Context, leaf: Leaf) -> list[object] | None:
@@ -126,7 +129,7 @@ class _Simple:
         return True
 
 
-def _constant(context: Context, value: object) -> Expression:
+def _constant(context: Context, value: object) -> Reference:
     """Write one value; objects and arrays in the same pieces as free ones (see `containers`)."""
     form = context.options.form
     if isinstance(value, Mapping) and value:
@@ -136,16 +139,16 @@ def _constant(context: Context, value: object) -> Expression:
             key = Literal(f"{before}{dump(name, form)}{form.colon}")
             parts += [key, _constant(context, member)]
             before = form.comma
-        return sequence(*parts, Literal("}"))
+        return context.rules.structure("const", sequence(*parts, Literal("}")))
     if isinstance(value, list) and value:
         items: list[Expression] = []
         for index, item in enumerate(value):
             items += [Literal(form.comma) if index else EMPTY, _constant(context, item)]
-        return sequence(Literal("["), *items, Literal("]"))
+        return context.rules.structure("const", sequence(Literal("["), *items, Literal("]")))
     text = dump(value, form)
     if isinstance(value, float) and value.is_integer() and abs(value) < _LONGEST_INTEGER:
         both = choice([Literal(str(int(value))), Literal(text)])
         return context.rules.define("const", Literal(text) if both is None else both)
     if isinstance(value, Mapping | list):
-        return Literal(text)
+        return context.rules.structure("const", Literal(text))
     return context.rules.define("const", Literal(text))

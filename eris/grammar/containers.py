@@ -136,7 +136,7 @@ class ObjectChain:
             whole = choice([self._with(member, self.form.comma, present), without])
         if whole is None or whole == without:
             return whole
-        return self.rules.define(f"{self.hint}-tail", whole)
+        return self.rules.structure(f"{self.hint}-tail", whole)
 
     def _end(self, count: int) -> Expression | None:
         """Give the extras and the closing brace."""
@@ -148,7 +148,7 @@ class ObjectChain:
         if one is None:
             return Literal("}") if least == 0 else None
         if not isinstance(one, Reference):
-            one = self.rules.define(f"{self.hint}-more", one)
+            one = self.rules.structure(f"{self.hint}-more", one)
         return sequence(repeat(one, least, most), Literal("}"))
 
 
@@ -193,7 +193,7 @@ def array(rules: RuleBook, form: Form, hint: str, items: Items) -> Expression | 
         onward = sequence(comma, prefix[position], onward)
         if position >= minimum:
             both = choice([onward, Literal("]")]) or onward
-            onward = rules.define(f"{hint}-tail", both)
+            onward = rules.structure(f"{hint}-tail", both)
     return choice([sequence(Literal("["), first, onward), empty])
 
 

@@ -149,11 +149,15 @@ class RuleBook:
         limit: Most rules.
         rules: The rules so far.
         shared: Rules that many parts use, by a name of their own, whatever the rule is called.
+        structural: Names of rules that hold parts of objects and arrays.
+        mixed: Whether structures of different kinds are possible at one place (see `unfuse`).
     """
 
     limit: int = 20_000
     rules: dict[str, Expression] = field(default_factory=dict)
     shared: dict[str, Reference] = field(default_factory=dict)
+    structural: set[str] = field(default_factory=set)
+    mixed: bool = False
     _by_expression: dict[Expression, str] = field(default_factory=dict)
     _counters: dict[str, int] = field(default_factory=dict)
     _taken: set[str] = field(default_factory=lambda: {"root", "start"})
@@ -188,6 +192,12 @@ class RuleBook:
             self.set(known, expression)
         return Reference(known)
 
+    def structure(self, hint: str, expression: Expression) -> Reference:
+        """Add a rule like `define`, noting that it holds parts of objects or arrays."""
+        reference = self.define(hint, expression)
+        self.structural.add(reference.rule)
+        return reference
+
     def mark(self) -> tuple[int, int]:
         """Remember the present state, for `rollback`."""
         return len(self.rules), len(self._by_expression)
@@ -198,6 +208,31 @@ class RuleBook:
             del self.rules[name]
         for expression in list(self._by_expression)[mark[1] :]:
             del self._by_expression[expression]
+
+
+_NEVER = CharClass(((0, 0x10FFFF),), negated=True)
+
+
+def unfuse(grammar: Grammar, structural: Iterable[str]) -> Grammar:
+    """Keep llguidance from fusing whole objects and arrays into single pieces of text.
+
+    It makes one piece out of every rule that doesn't recur, and splits text greedily without
+    going back. Where `{"a": 1}` as one piece meets a free object at the same place, it would
+    follow the piece and refuse `{"a": 1, "b": 2}`. An option that recurs, but begins with a
+    character that doesn't exist, prevents that and changes nothing else.
+    """
+    name = "never"
+    while name in grammar.rules:
+        name += "-never"
+    never = Reference(name)
+    rules = dict(grammar.rules)
+    for rule in structural:
+        if rule in rules:
+            known = rules[rule]
+            options = known.options if isinstance(known, Choice) else (known,)
+            rules[rule] = Choice((*options, never))
+    rules[name] = Sequence((_NEVER, never))
+    return Grammar(rules, grammar.root)
 
 
 _LONGEST_HINT = 24

@@ -28,16 +28,22 @@ _DIGIT = CharClass(((0x30, 0x39),))
 _NON_ZERO = CharClass(((0x31, 0x39),))
 _WHOLE = Choice((Literal("0"), Sequence((_NON_ZERO, Repeat(_DIGIT, 0, DIGITS - 1)))))
 _FRACTION = Sequence((Literal("."), Repeat(_DIGIT, 1, PLACES)))
-_E = sequence(
-    CharClass(((0x45, 0x45), (0x65, 0x65))),
-    repeat(CharClass(((0x2B, 0x2B), (0x2D, 0x2D))), 0, 1),
-)
 _UP_TO_199 = (Repeat(_DIGIT, 1, 2), Sequence((Literal("1"), _DIGIT, _DIGIT)))
 _UP_TO_307 = (
     *_UP_TO_199,
     Sequence((Literal("2"), _DIGIT, _DIGIT)),
     Sequence((Literal("30"), CharClass(((0x30, 0x37),)))),
 )
+
+
+def _exponent(positive: tuple[Expression, ...]) -> Expression:
+    """An exponent; small numbers may go down to zero, large ones must stay finite."""
+    negative = sequence(Literal("-"), Repeat(_DIGIT, 1, 3))
+    return sequence(
+        CharClass(((0x45, 0x45), (0x65, 0x65))),
+        Choice((negative, sequence(repeat(Literal("+"), 0, 1), Choice(positive)))),
+    )
+
 
 INTEGER: Expression = Choice(
     (Literal("0"), sequence(repeat(Literal("-"), 0, 1), _NON_ZERO, repeat(_DIGIT, 0, DIGITS - 1)))
@@ -50,9 +56,9 @@ NUMBER: Expression = sequence(
             sequence(
                 _WHOLE,
                 repeat(_FRACTION, 0, 1),
-                repeat(sequence(_E, Choice(_UP_TO_199)), 0, 1),
+                repeat(_exponent(_UP_TO_199), 0, 1),
             ),
-            sequence(_DIGIT, repeat(_FRACTION, 0, 1), _E, Choice(_UP_TO_307)),
+            sequence(_DIGIT, repeat(_FRACTION, 0, 1), _exponent(_UP_TO_307)),
         )
     ),
 )

@@ -357,7 +357,8 @@ def lengths(node: Node) -> tuple[int, int | None]:
 def bounded(node: Node, minimum: int, maximum: int | None) -> Node | None:
     """Put length bounds onto a simple pattern (one repeated set of characters).
 
-    Returns None when the pattern isn't that simple.
+    Returns None when the pattern isn't that simple. The bounds may come out exchanged; then no
+    text fits.
     """
     parts = node.parts if isinstance(node, Concat) else (node,)
     merged: Times | None = None

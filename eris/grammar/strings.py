@@ -126,6 +126,8 @@ def text_contents(rules: RuleBook, hint: str, condition: TextCondition) -> Expre
             tree: Node | None = condition.patterns[0]
             if not plain_length and tree is not None:
                 tree = bounded(tree, condition.minimum, condition.maximum)
+            if isinstance(tree, Times) and tree.maximum is not None and tree.maximum < tree.minimum:
+                return None
             try:
                 if tree is not None:
                     return _from_tree(rules, hint, tree)

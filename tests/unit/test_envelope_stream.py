@@ -1,6 +1,7 @@
 """Reading an answer while it is being written, in pieces that end anywhere."""
 
 import json
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -42,7 +43,7 @@ envelopes = st.fixed_dictionaries(
 
 def pieces(text, cuts):
     edges = [0, *sorted({cut % (len(text) + 1) for cut in cuts}), len(text)]
-    return [text[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+    return [text[a:b] for a, b in pairwise(edges)]
 
 
 def collect(stream, chunks):

@@ -1,0 +1,190 @@
+"""The grammar of an answer: exactly what `render_envelope` writes, for the offered tools only."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from eris.envelope import Envelope, ToolCall, parse_envelope, render_envelope
+from eris.grammar import (
+    Enforcement,
+    EnvelopeLimits,
+    Form,
+    SubsetCache,
+    ToolSchema,
+    envelope_grammar,
+)
+from tests.grammar_acceptor import acceptor
+
+READ = ToolSchema(
+    "vault:read",
+    {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]},
+)
+NOW = ToolSchema("clock:now", {"type": "object", "properties": {}})
+FREE = ToolSchema('odd "name"\n', {"type": "object"})
+TOOLS = (READ, NOW, FREE)
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
+values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**15), 10**15)
+    | st.floats(-1e300, 1e300, allow_nan=False)
+    | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=6,
+)
+calls = st.one_of(
+    st.builds(ToolCall, st.just(READ.name), st.fixed_dictionaries({"path": texts})),
+    st.builds(ToolCall, st.just(NOW.name), st.just({})),
+    st.builds(ToolCall, st.just(FREE.name), st.dictionaries(texts, values, max_size=3)),
+)
+envelopes = st.builds(
+    Envelope,
+    thought=texts,
+    status=st.sampled_from(["Task", "Reflect", "Idle", "Process"]),
+    message_to_user=st.none() | texts,
+    tool_calls=st.lists(calls, max_size=4).map(tuple),
+)
+ACCEPTS = acceptor(envelope_grammar(TOOLS).text)
+COMPACT = Form(":", ",")
+ACCEPTS_COMPACT = acceptor(envelope_grammar(TOOLS, form=COMPACT).text)
+
+
+@settings(max_examples=300)
+@given(envelopes)
+def test_whatever_is_rendered_is_accepted_and_read_back(envelope):
+    text = render_envelope(envelope)
+    assert ACCEPTS(text), text
+    assert parse_envelope(text) == envelope
+
+
+@given(envelopes)
+def test_the_compact_form_is_accepted_by_its_own_grammar(envelope):
+    assert ACCEPTS_COMPACT(render_envelope(envelope, COMPACT))
+
+
+ANSWER = (
+    '{"thought": "t", "status": "Task", "message_to_user": null, '
+    '"tool_calls": [{"name": "vault:read", "args": {"path": "a"}}]}'
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("vault:read", "vault:write"),
+        ('{"path": "a"}', "{}"),
+        ('{"path": "a"}', '{"path": "a", "x": 1}'),
+        ('"Task"', '"Done"'),
+        ("null", "5"),
+        ('"thought": "t", ', ""),
+        (": ", ":"),
+        ("]}", "]} "),
+        ('"t"', f'"{"t" * 401}"'),
+        ('"args": {"path": "a"}', '"args": null'),
+    ],
+)
+def test_anything_else_is_refused(old, new):
+    assert ACCEPTS(ANSWER)
+    assert not ACCEPTS(ANSWER.replace(old, new))
+
+
+def test_without_tools_there_are_no_calls():
+    accepts = acceptor(envelope_grammar(()).text)
+    call = '{"name": "vault:read", "args": {"path": "a"}}'
+    assert not accepts(ANSWER)
+    assert accepts(ANSWER.replace(call, ""))
+
+
+@pytest.mark.parametrize(("count", "accepted"), [(1, True), (2, True), (3, False)])
+def test_the_number_of_calls_is_limited(count, accepted):
+    accepts = acceptor(envelope_grammar([NOW], max_calls=2).text)
+    envelope = Envelope(tool_calls=(ToolCall("clock:now"),) * count)
+    assert accepts(render_envelope(envelope)) is accepted
+
+
+@pytest.mark.parametrize("limit", [0, 1, 2_500])
+def test_the_thought_is_bounded_in_characters(limit):
+    accepts = acceptor(envelope_grammar((), thought_max=limit).text)
+    assert accepts(render_envelope(Envelope(thought="é" * limit)))
+    assert not accepts(render_envelope(Envelope(thought="é" * (limit + 1))))
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"a": {"type": "string", "minLength": 10**9}}, "required": ["a"]},
+        {"type": "string"},
+        {"type": "object", "properties": {"a": {"$ref": "#"}}, "required": ["a"]},
+        {"properties": {"a": 5}, "required": ["a"]},
+        False,
+    ],
+)
+def test_a_tool_that_cant_be_compiled_takes_any_object_and_says_so(schema):
+    compiled = envelope_grammar([READ, ToolSchema("bad", schema)])
+    accepts = acceptor(compiled.text)
+    assert accepts(render_envelope(Envelope(tool_calls=(ToolCall("bad", {"x": [1]}),))))
+    assert not accepts(ANSWER.replace('{"path": "a"}', '{"x": 1}'))
+    later = compiled.report.of(Enforcement.CHECKED_AFTERWARDS)
+    assert [finding.tool for finding in later] == ["bad"]
+
+
+def test_arguments_are_an_object_even_if_the_schema_doesnt_say_so():
+    accepts = acceptor(envelope_grammar([ToolSchema("t", schema=True)]).text)
+    text = render_envelope(Envelope(tool_calls=(ToolCall("t", {}),)))
+    assert accepts(text)
+    assert not accepts(text.replace("{}", "[]"))
+
+
+def test_the_order_of_tools_changes_nothing():
+    one, other = envelope_grammar(TOOLS), envelope_grammar(TOOLS[::-1])
+    assert (one.text, one.key) == (other.text, other.key)
+
+
+def test_two_tools_of_one_name_are_refused():
+    with pytest.raises(ValueError, match="vault:read"):
+        envelope_grammar([READ, READ])
+
+
+def test_a_hundred_tools_fit_into_one_grammar():
+    tools = [ToolSchema(f"ns:tool{i}", {**READ.schema, "title": f"{i}"}) for i in range(100)]
+    accepts = acceptor(envelope_grammar(tools).text)
+    assert accepts(ANSWER.replace("vault:read", "ns:tool57"))
+
+
+def test_the_cache_compiles_a_set_once_whatever_its_order():
+    cache = SubsetCache(size=2)
+    first = cache.get([READ, NOW])
+    assert cache.get([NOW, READ]) is first
+    assert (cache.hits, cache.misses) == (1, 1)
+
+
+def test_the_cache_forgets_the_set_that_was_used_longest_ago():
+    cache = SubsetCache(size=2)
+    first = cache.get([READ])
+    cache.get([NOW])
+    assert cache.get([READ]) is first
+    cache.get([FREE])
+    cache.get([NOW])
+    assert (cache.misses, len(cache)) == (4, 2)
+
+
+def test_the_cache_notices_a_changed_schema():
+    cache = SubsetCache()
+    changed = ToolSchema(READ.name, {**READ.schema, "required": []})
+    assert cache.get([READ]).key != cache.get([changed]).key
+
+
+def test_the_cache_uses_its_form_and_limits():
+    cache = SubsetCache(form=COMPACT, limits=EnvelopeLimits(max_calls=1, thought_max=3))
+    accepts = acceptor(cache.get([NOW]).text)
+    assert accepts(render_envelope(Envelope(thought="abc"), COMPACT))
+    assert not accepts(render_envelope(Envelope(thought="abcd"), COMPACT))
+
+
+def test_the_grammar_is_readable():
+    text = envelope_grammar([READ]).text
+    assert 'vault-read-args ::= "{\\"path\\": " string "}"' in text.splitlines()
+    assert json.dumps(text)  # plain text without surprises
