@@ -2,6 +2,7 @@
 
 import signal
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -12,6 +13,13 @@ EXIT_CONFIGURATION = 78
 
 EXIT_LOCKED = 75
 """Exit code of a process that found another copy of itself running."""
+
+REMEDIES: Mapping[str, str] = {
+    "inference": "Rebuild llama-cpp-python for this one: python -m eris.llama_build "
+    "(in a checkout: make llama).",
+    "memory": "Install onnxruntime and tokenizers anew on this machine.",
+}
+"""What helps an actor whose native library was built for another processor."""
 
 
 class State(StrEnum):
@@ -109,10 +117,10 @@ def hopeless(name: str, code: int | None, words: str) -> str:
     if code == EXIT_CONFIGURATION:
         return words or f"{name} says that its configuration is wrong (exit code 78)."
     if code == -signal.SIGILL:
+        remedy = REMEDIES.get(name, "`eris doctor` says which.")
         return (
-            f"{name} met an instruction that this processor doesn't have: its native library was "
-            "built for another processor. `eris doctor` says which; in a checkout `make wheel` "
-            "rebuilds llama-cpp-python for this one. Then: eris restart " + name
+            f"{name} met an instruction that this processor doesn't have: a native library was "
+            f"built for another processor. {remedy} Then: eris restart {name}"
         )
     return ""
 
