@@ -1,6 +1,7 @@
 """Notes are written whole, once, and never over what wasn't meant to be replaced."""
 
 import contextlib
+import errno
 import os
 import random
 import signal
@@ -582,6 +583,28 @@ def test_an_append_to_a_note_edited_at_the_last_moment_keeps_both(place, opened,
     monkeypatch.setattr(opened.ledger, "begin", begin)
     opened.writer.write(order("x.md", "milk"))
     assert (place / "x.md").read_text() == "two\nmilk"
+
+
+def test_on_a_disk_without_hard_links_a_new_note_is_created_and_a_taken_name_left(
+    place, opened, monkeypatch
+):
+    def no_links(*_names, **_options):
+        raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(os, "link", no_links)
+    assert opened.writer.write(order("x.md", "milk")).action == "created"
+    original = opened.ledger.begin
+
+    def begin(intent):
+        original(intent)
+        if not (place / "y.md").exists():
+            (place / "y.md").write_text("somebody was faster\n")
+
+    monkeypatch.setattr(opened.ledger, "begin", begin)
+    assert opened.writer.write(order("y.md", "milk")).action == "appended"
+    assert (place / "x.md").read_text() == "milk"
+    assert (place / "y.md").read_text() == "somebody was faster\nmilk"
+    assert temporaries(place) == []
 
 
 def test_after_the_stop_nothing_is_written(place, writer):
