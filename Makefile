@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 ROUNDS ?= 50
 SEED ?= 7
 
-.PHONY: help run install models test-models check test bench chaos eval lock llama clean
+.PHONY: help run install models test-models check test bench chaos docs lock llama clean
 .DEFAULT_GOAL := help
 
 help:
@@ -19,7 +19,7 @@ help:
 	@echo 'make test      check, all tests, ten rounds of chaos'
 	@echo 'make bench     measurements, written to bench.json'
 	@echo 'make chaos     ROUNDS=50 turns with processes killed at random points, SEED=7'
-	@echo 'make eval      answers of the default model to the development questions'
+	@echo 'make docs      the pages made from the code, and the pinned message schemas'
 	@echo 'make lock      choose the versions in requirements.lock anew'
 	@echo 'make clean     remove what was made here; models and built wheels are kept'
 
@@ -52,8 +52,8 @@ test-models: models
 	@$(BIN)/python -m eris.models pull smollm2-135m
 
 check: install
-	$(BIN)/python -m ruff format --check proto eris actors tests
-	$(BIN)/python -m ruff check proto eris actors tests
+	$(BIN)/python -m ruff format --check proto eris actors tests docs
+	$(BIN)/python -m ruff check proto eris actors tests docs
 	$(BIN)/python -m mypy --strict proto eris actors
 	$(BIN)/lint-imports
 
@@ -67,8 +67,9 @@ bench: test-models
 chaos: test-models
 	$(BIN)/python -m tests.chaos --rounds $(ROUNDS) --seed $(SEED)
 
-eval: models
-	$(BIN)/python -m tests.eval
+docs: install
+	$(BIN)/python docs/generate.py
+	$(BIN)/python -m tests.contract.test_messages
 
 # Pinned with hashes, for every system and Python that pyproject.toml allows. llama-cpp-python is
 # left out: it is built for the processor, see eris/llama_build.

@@ -137,13 +137,13 @@ def test_every_right_names_a_message_that_exists() -> None:
 
 
 def test_published_schemas_only_ever_grow() -> None:
-    """A field that is removed or retyped needs a new tag; update the pin by `make schemas`."""
+    """A field that is removed or retyped needs a new tag; update the pin by `make docs`."""
     pinned = json.loads(PINNED.read_text("utf-8"))
     current = schemas()
     assert set(pinned) <= set(current), "a message was removed"
     for tag, schema in pinned.items():
         assert _fields(schema).items() <= _fields(current[tag]).items(), tag
-    assert set(pinned) == set(current), "pin the new messages: make schemas"
+    assert set(pinned) == set(current), "pin the new messages: make docs"
 
 
 def _fields(schema: dict[str, Any]) -> dict[str, str]:
