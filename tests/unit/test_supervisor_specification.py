@@ -5,10 +5,13 @@ from pathlib import Path
 import pytest
 
 from eris.errors import ConfigurationError
+from eris.supervisor.child import State
 from eris.supervisor.specification import (
     FILE_NAME,
     PACKAGED_FILE,
+    ChildSpecification,
     RestartPolicy,
+    SupervisorSettings,
     command_of,
     environment_of,
     load,
@@ -157,3 +160,12 @@ def test_the_interpreter_is_filled_in() -> None:
     child = parse('[actor.vault]\ncommand = ["{python}", "-m", "x"]\n').children["vault"]
     assert command_of(child)[0].endswith(("python", "python3", "python3.11"))
     assert command_of(child)[1:] == ["-m", "x"]
+
+
+def test_the_guide_explains_every_key() -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "supervision.md").read_text(encoding="utf-8")
+    for kind in (ChildSpecification, SupervisorSettings):
+        for field in kind.__struct_fields__:
+            assert f"`{field}`" in guide, field
+    for state in State:
+        assert f"| `{state}` |" in guide, state
