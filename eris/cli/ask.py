@@ -1,7 +1,6 @@
 """`eris ask`: one turn from the command line."""
 
 import contextlib
-import subprocess
 import sys
 import time
 import uuid
@@ -12,6 +11,7 @@ import msgspec
 from eris.answer_printer import AnswerPrinter
 from eris.cli import failure
 from eris.cli.invocation import Invocation, example, json_option, pass_invocation, vault_option
+from eris.cli.starting import start_system
 from eris.errors import ErisError, UnavailableError
 from eris.surface import (
     SUBMIT_SECONDS,
@@ -64,7 +64,7 @@ def ask(
     said = _said(text)
     paths = invocation.paths()
     if start and not is_running(paths):
-        _start(invocation)
+        start_system(paths.vault, invocation.child_environment(), sys.stderr)
     require_running(paths)
     deadline = time.monotonic() + timeout
     printer = AnswerPrinter(sys.stdout, sys.stderr, streaming=not as_json and sys.stdout.isatty())
@@ -173,19 +173,3 @@ def _said(text: tuple[str, ...]) -> str:
     if not said:
         raise click.UsageError("There is nothing to ask: the text is empty.")
     return said
-
-
-def _start(invocation: Invocation) -> None:
-    """Run `eris up`; its words go to standard error, so that the answer stands alone."""
-    done = subprocess.run(
-        [sys.executable, "-m", "eris", "up", "--vault", str(invocation.vault())],
-        env=dict(invocation.child_environment()),
-        stdin=subprocess.DEVNULL,
-        stdout=sys.stderr,
-        check=False,
-    )
-    if done.returncode:
-        raise UnavailableError(
-            f"Eris couldn't be started (exit code {done.returncode}).",
-            hint="See what it said above, and `eris doctor`.",
-        )
