@@ -56,6 +56,8 @@ def up(
         return EXIT_OK
     with Progress(shown=sys.stderr.isatty() and not as_json) as progress:
         report = launch.wait_until_up(paths, process, timeout, progress.show)
+    for complaint in launch.complaints(paths) if process is not None else ():
+        click.echo(complaint, err=True)
     if as_json:
         click.echo(msgspec.json.encode(report))
     else:

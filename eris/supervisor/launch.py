@@ -79,6 +79,13 @@ def wait_until_up(
     )
 
 
+def complaints(paths: Paths) -> list[str]:
+    """What the supervisor that was started last found to complain about."""
+    file = _output_file(paths)
+    text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
+    return [line for line in text.splitlines() if line.startswith(f"{control.NAME}: ")]
+
+
 def _somebody(paths: Paths) -> int:
     return holder(paths.lock(control.NAME))
 

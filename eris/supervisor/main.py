@@ -7,6 +7,7 @@ from typing import NoReturn
 
 import click
 
+from eris.config import load_settings
 from eris.errors import ConfigurationError, ConflictError, ErisError
 from eris.logs import start_logging
 from eris.paths import Paths, find_vault, paths_for
@@ -75,7 +76,7 @@ def serve(paths: Paths, environ: dict[str, str]) -> None:
     loaded = specification.load(Path(configuration) if configuration else None, environ)
     paths.create()
     with _lock(paths):
-        logger = start_logging(NAME, paths.logs, environ.get("ERIS_LOG_LEVEL", "info"))
+        logger = start_logging(NAME, paths.logs, _log_level(paths, environ))
         for warning in loaded.warnings:
             logger.warning("configuration", words=warning)
             sys.stderr.write(f"{NAME}: {warning}\n")
@@ -101,6 +102,13 @@ def _lock(paths: Paths) -> HeldLock:
             hint=f"See `eris status`; stop it with: eris down --vault {paths.vault}",
             details={"pid": pid},
         ) from error
+
+
+def _log_level(paths: Paths, environ: dict[str, str]) -> str:
+    try:
+        return load_settings(paths.vault, environ).settings.log_level
+    except ConfigurationError:
+        return "info"  # the processes that need the settings say what is wrong with them
 
 
 def _offline(loaded: Specification) -> Specification:

@@ -331,6 +331,19 @@ def test_down_also_ends_what_a_killed_supervisor_left(tmp_path: Path) -> None:
         assert_nothing_remains(started)
 
 
+def test_up_passes_on_what_is_odd_about_the_configuration(tmp_path: Path) -> None:
+    with supervised(tmp_path, CONFIGURATION + "colour = 1\n") as started:
+        result = started.eris("up", "--json")
+        assert result.returncode == 0
+        assert "actor.agenda.colour is unknown" in result.stderr
+        assert json.loads(result.stdout)["state"] == "ready"
+
+
+def test_what_reaches_other_machines_stays_off_when_offline(tmp_path: Path) -> None:
+    with supervised(tmp_path, CONFIGURATION + "network = true\n") as started:
+        assert list(pids(started.start("--offline"))) == ["bus", "vault"]
+
+
 def test_up_says_what_is_wrong_with_the_configuration(tmp_path: Path) -> None:
     with supervised(tmp_path, "[actor.vault]\nstop_s = -1\n") as refused:
         result = refused.eris("up")
