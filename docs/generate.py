@@ -1,7 +1,8 @@
 """Writes the pages of docs/ that are made from the code: ``python docs/generate.py [--check]``.
 
 ``protocol.md`` comes from the structures and docstrings of ``proto/``, ``tools.md`` from the tools'
-declarations. A test runs this with ``--check``, so neither can drift.
+declarations, ``configuration.md`` from the structures of `eris.config`. A test runs this with
+``--check``, so none can drift.
 """
 
 import ast
@@ -14,9 +15,11 @@ from types import ModuleType
 from typing import Any
 
 import msgspec
+from settings_page import settings_page
 
 from actors.agenda.actor import clock_tools
 from actors.vault.tools import vault_tools
+from eris import config
 from eris.codec import tag_of
 from eris.tools import Tool, parameters_schema
 from proto import envelope, errors, rights
@@ -232,10 +235,19 @@ def tools() -> str:
     )
 
 
+def settings() -> str:
+    """Return the page of the settings."""
+    described = {name: dict(attributes(node)) for name, node in classes(config).items()}
+    return settings_page(described)
+
+
+PAGES = (("protocol.md", protocol), ("tools.md", tools), ("configuration.md", settings))
+
+
 def main() -> int:
     """Write the pages, or with ``--check`` say which of them is out of date."""
     stale = 0
-    for name, make in (("protocol.md", protocol), ("tools.md", tools)):
+    for name, make in PAGES:
         page, text = HERE / name, make()
         if "--check" not in sys.argv:
             page.write_text(text, "utf-8")
