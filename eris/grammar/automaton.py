@@ -46,18 +46,6 @@ class Automaton:
     accepting: frozenset[int]
     start: int = 0
 
-    def matches(self, text: str) -> bool:
-        """Whether the whole text is accepted."""
-        if not self.edges:
-            return False
-        state = self.start
-        for char in text:
-            step = [to for chars, to in self.edges[state] if ord(char) in chars]
-            if not step:
-                return False
-            state = step[0]
-        return state in self.accepting
-
 
 class _Nfa:
     def __init__(self) -> None:
@@ -126,29 +114,35 @@ class _Nfa:
         return frozenset(found)
 
 
-def _split(moves: list[tuple[CharSet, int]]) -> list[tuple[CharSet, frozenset[int]]]:
-    """Turn overlapping moves into disjoint sets with all their targets."""
-    parts: list[tuple[CharSet, frozenset[int]]] = []
-    for chars, target in moves:
-        rest = chars
-        following: list[tuple[CharSet, frozenset[int]]] = []
-        for known, targets in parts:
-            common = known & rest
-            if common:
-                following.append((common, targets | {target}))
-                rest -= common
-                left = known - common
-                if left:
-                    following.append((left, targets))
-            else:
-                following.append((known, targets))
-        if rest:
-            following.append((rest, frozenset({target})))
-        parts = following
-    merged: dict[frozenset[int], CharSet] = {}
-    for chars, targets in parts:
-        merged[targets] = merged.get(targets, CharSet()) | chars
-    return [(chars, targets) for targets, chars in merged.items()]
+def _atoms(sets: Iterable[CharSet]) -> dict[CharSet, list[int]]:
+    """Number the classes of characters that no set tells apart, and give each set's classes."""
+    distinct = list(dict.fromkeys(sets))
+    edges = sorted({edge for chars in distinct for a, b in chars.ranges for edge in (a, b + 1)})
+    position = {edge: index for index, edge in enumerate(edges)}
+    member: list[list[int]] = [[] for _ in edges]
+    for number, chars in enumerate(distinct):
+        for first, last in chars.ranges:
+            for index in range(position[first], position[last + 1]):
+                member[index].append(number)
+    classes: dict[tuple[int, ...], int] = {}
+    found: dict[CharSet, list[int]] = {chars: [] for chars in distinct}
+    for numbers in map(tuple, member):
+        if numbers and numbers not in classes:
+            classes[numbers] = len(classes)
+            for number in numbers:
+                found[distinct[number]].append(classes[numbers])
+    return found
+
+
+def _ranges_of(atoms: dict[CharSet, list[int]]) -> list[CharSet]:
+    """Give the characters of each class: what all its sets share and no other set has."""
+    count = max((atom for numbers in atoms.values() for atom in numbers), default=-1) + 1
+    classes = [EVERYTHING] * count
+    for chars, numbers in atoms.items():
+        inside = set(numbers)
+        for atom in range(count):
+            classes[atom] = classes[atom] & chars if atom in inside else classes[atom] - chars
+    return classes
 
 
 def from_pattern(node: Node) -> Automaton:
@@ -160,24 +154,56 @@ def from_pattern(node: Node) -> Automaton:
     nfa = _Nfa()
     first = nfa.state()
     final = nfa.add(node, first)
+    atoms = _atoms(chars for moves in nfa.moves for chars, _ in moves)
+    classes = _ranges_of(atoms)
     begin = nfa.closure([first])
     numbers = {begin: 0}
     order = [begin]
     edges: list[Edges] = []
     for states in order:
-        moves = [move for state in sorted(states) for move in nfa.moves[state]]
-        row: list[tuple[CharSet, int]] = []
-        for chars, targets in _split(moves):
-            following = nfa.closure(targets)
+        targets: dict[int, set[int]] = {}
+        for state in states:
+            for chars, target in nfa.moves[state]:
+                for atom in atoms[chars]:
+                    targets.setdefault(atom, set()).add(target)
+        by_target: dict[frozenset[int], list[int]] = {}
+        for atom in sorted(targets):
+            by_target.setdefault(frozenset(targets[atom]), []).append(atom)
+        row: dict[int, list[int]] = {}
+        for reached, letters in by_target.items():
+            following = nfa.closure(reached)
             if following not in numbers:
                 if len(order) >= MOST_STATES:
                     raise AutomatonTooLarge("a pattern with too many states")
                 numbers[following] = len(order)
                 order.append(following)
-            row.append((chars, numbers[following]))
-        edges.append(tuple(row))
+            row.setdefault(numbers[following], []).extend(letters)
+        edges.append(
+            tuple(
+                (CharSet.of(pair for atom in letters for pair in classes[atom].ranges), target)
+                for target, letters in row.items()
+            )
+        )
     accepting = frozenset(number for states, number in numbers.items() if final in states)
     return _trim(Automaton(tuple(edges), accepting), merge=len(edges) <= _MOST_MERGED)
+
+
+def matches(node: Node, text: str) -> bool:
+    """Whether a tree without anchors matches a whole text, without building its automaton.
+
+    Raises:
+        AutomatonTooLarge: It would need too many states.
+    """
+    nfa = _Nfa()
+    first = nfa.state()
+    final = nfa.add(node, first)
+    states = nfa.closure([first])
+    for char in text:
+        code = ord(char)
+        states = nfa.closure(
+            target for state in states for chars, target in nfa.moves[state] if code in chars
+        )
+    return final in states
 
 
 def from_words(words: Iterable[str]) -> Automaton:

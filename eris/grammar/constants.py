@@ -1,14 +1,19 @@
 """`enum` and `const`: values that are known beforehand."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, cast
 from typing import Literal as OneOf
-from typing import cast
 
+from eris.grammar.automaton import matches
 from eris.grammar.context import Context
 from eris.grammar.document import Branch, Leaf
 from eris.grammar.expression import EMPTY, Choice, Expression, Literal, Reference, choice, sequence
 from eris.grammar.json_text import dump
+from eris.grammar.pattern import parse_pattern
 from eris.grammar.report import Enforcement
+
+if TYPE_CHECKING:
+    from jsonschema.protocols import Validator
 
 _TRIVIAL = frozenset({"title", "description", "default", "examples", "$comment", "deprecated"})
 _JSON_TYPES: dict[str, tuple[type, ...]] = {
@@ -79,24 +84,45 @@ class _Checker:
     def __init__(self, context: Context, branch: Branch) -> None:
         self._context = context
         self._branch = branch
-        self._validator: object = None
 
     def __call__(self, value: object) -> bool:
-        from jsonschema import Draft202012Validator  # noqa: PLC0415 - 100 ms, seldom needed
-        from jsonschema.exceptions import ValidationError  # noqa: PLC0415
+        from jsonschema.exceptions import ValidationError  # noqa: PLC0415 - 100 ms, seldom needed
 
-        validator = Draft202012Validator(
-            cast("Mapping[str, object]", self._context.document.root.schema)
-        )
+        validator = _validator(self._context.document.root.schema)
         for leaf in self._branch:
             try:
-                validator.evolve(schema=leaf.schema).validate(value)
+                validator.evolve(schema=leaf.schema).validate(cast("str", value))
             except ValidationError:
                 return False
             except Exception as error:  # noqa: BLE001 - a broken sibling fails in any way
                 reason = f"the listed values couldn't be checked against it ({error})"
                 self._context.report.later(leaf.pointer, "enum", reason)
         return True
+
+
+def _validator(schema: object) -> "Validator":
+    """Make a validator whose patterns can't run away, as Python's `re` does on `^(a+)+$`."""
+    from jsonschema import Draft202012Validator  # noqa: PLC0415 - 100 ms, seldom needed
+    from jsonschema.validators import extend  # noqa: PLC0415
+
+    own = {"pattern": _check_pattern, "patternProperties": _refuse_keyword}
+    kind = extend(Draft202012Validator, own)  # type: ignore[no-untyped-call]  # as it comes
+    return cast("Validator", kind(cast("dict[str, object]", schema)))
+
+
+def _check_pattern(
+    _validator: object, source: str, value: object, _schema: object
+) -> Iterator[Exception]:
+    from jsonschema.exceptions import ValidationError  # noqa: PLC0415 - 100 ms, seldom needed
+
+    if isinstance(value, str) and not matches(parse_pattern(source), value):
+        yield ValidationError(f"{value!r} doesn't match {source!r}")
+
+
+def _refuse_keyword(
+    _validator: object, _keyword: object, _value: object, _schema: object
+) -> Iterator[Exception]:
+    raise NotImplementedError("patternProperties beside listed values")
 
 
 def _checker(

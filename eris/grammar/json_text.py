@@ -7,6 +7,7 @@ itself; quote, backslash and control characters are escaped.
 
 import json
 from dataclasses import dataclass
+from functools import lru_cache
 
 from eris.grammar.charset import EVERYTHING, CharSet
 from eris.grammar.expression import (
@@ -72,6 +73,7 @@ def char_class(chars: CharSet) -> CharClass:
     return CharClass(chars.ranges)
 
 
+@lru_cache(maxsize=4_096)
 def encode_chars(chars: CharSet) -> Expression | None:
     """Give the canonical JSON spelling of one character out of a set; None for the empty set."""
     options: list[Expression] = []

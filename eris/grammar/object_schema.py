@@ -20,11 +20,10 @@ _KEY_KEYWORDS = frozenset({"type", "pattern", "format", "minLength", "maxLength"
 
 @dataclass(frozen=True, slots=True)
 class _Pattern:
-    """A key of `patternProperties`; the automaton is None if it can't be compiled."""
+    """A key of `patternProperties`; the tree is None if it can't be compiled."""
 
     source: str
     tree: Node | None
-    automaton: automata.Automaton | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,11 +119,10 @@ def _patterns(context: Context, branch: Branch) -> dict[str, _Pattern]:
     for leaf in branch:
         for source in mapping(context, leaf, "patternProperties"):
             try:
-                tree = parse_pattern(source)
-                found[source] = _Pattern(source, tree, automata.from_pattern(tree))
+                found[source] = _Pattern(source, parse_pattern(source))
                 context.report.exact(leaf.pointer, "patternProperties")
             except (PatternNotSupported, RecursionError) as error:
-                found[source] = _Pattern(source, None, None)
+                found[source] = _Pattern(source, None)
                 context.report.later(leaf.pointer, "patternProperties", str(error))
     return found
 
@@ -141,10 +139,10 @@ def _places(
         if known:
             places.append(leaf.child("properties", name, schema=properties[name]))
         for source, schema in mapping(context, leaf, "patternProperties").items():
-            automaton = patterns[source].automaton
-            if automaton is None:
+            match = _matches(patterns[source].tree, name)
+            if match is None:
                 unsure = True
-            elif automaton.matches(name):
+            elif match:
                 known = True
                 places.append(leaf.child("patternProperties", source, schema=schema))
         if not known and not unsure and "additionalProperties" in leaf.schema:
@@ -176,6 +174,14 @@ def _key_condition(context: Context, branch: Branch) -> tuple[TextCondition | No
     return text_condition(context, branches[0]), branches[0]
 
 
+def _matches(tree: Node | None, name: str) -> bool | None:
+    """Whether a key matches; None if that can't be said."""
+    try:
+        return None if tree is None else automata.matches(tree, name)
+    except PatternNotSupported:
+        return None
+
+
 def _may_be_key(name: str, condition: TextCondition | None) -> bool:
     if condition is None:
         return True
@@ -183,10 +189,7 @@ def _may_be_key(name: str, condition: TextCondition | None) -> bool:
         return False
     if condition.maximum is not None and len(name) > condition.maximum:
         return False
-    try:
-        return all(automata.from_pattern(tree).matches(name) for tree in condition.patterns)
-    except PatternNotSupported:
-        return True
+    return all(_matches(tree, name) is not False for tree in condition.patterns)
 
 
 def _extras(context: Context, branch: Branch, hint: str, keys: _Keys) -> list[Extra]:

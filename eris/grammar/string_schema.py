@@ -11,7 +11,15 @@ from eris.grammar.json_text import quoted
 from eris.grammar.pattern import Node, PatternInvalid, PatternNotSupported, parse_pattern
 from eris.grammar.strings import LONGEST, TextCondition, text_contents
 
-_ANNOTATIONS = frozenset({"contentMediaType", "contentEncoding", "contentSchema"})
+_TEXT_KEYWORDS = (
+    "pattern",
+    "format",
+    "minLength",
+    "maxLength",
+    "additionalProperties",
+    "patternProperties",
+    "propertyNames",
+)
 
 
 def string(context: Context, branch: Branch, hint: str) -> Expression | None:
@@ -64,7 +72,7 @@ def contents_of(
 
 def _report_lost(context: Context, branch: Branch, reason: str) -> None:
     for leaf in branch:
-        for keyword in ("pattern", "format", "minLength", "maxLength", "additionalProperties"):
+        for keyword in _TEXT_KEYWORDS:
             if keyword in leaf.schema:
                 context.report.later(leaf.pointer, keyword, reason)
 

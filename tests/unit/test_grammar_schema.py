@@ -311,3 +311,11 @@ def test_equal_schemas_give_equal_text_and_key():
     one, other = compile_schema(schema), compile_schema(json.loads(json.dumps(schema)))
     assert (one.text, one.key) == (other.text, other.key)
     assert one.key != compile_schema(obj()).key
+
+
+@pytest.mark.timeout(20)
+def test_a_pattern_that_python_would_run_away_on_filters_an_enum():
+    schema = {"enum": ["a" * 60 + "!", "aa"], "pattern": "^(a+)+$"}
+    accepts = acceptor(compile_schema(schema).text)
+    assert accepts('"aa"')
+    assert not accepts(f'"{"a" * 60}!"')
