@@ -66,4 +66,5 @@ _HEADER = ("| key | default | meaning |", "|---|---|---|")
 
 def _row(name: str, key: str, described: dict[str, str]) -> str:
     default = msgspec.json.encode(config.value_of(config.Settings(), key)).decode()
-    return f"| `{name}` | `{default}` | {described.get(name, '').replace(chr(10), ' ').replace('``', '`')} |"
+    meaning = described.get(name, "").replace("\n", " ").replace("``", "`")
+    return f"| `{name}` | `{default}` | {meaning} |"
