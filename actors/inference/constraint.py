@@ -5,21 +5,21 @@ GBNF is checked and compiled by llguidance, never by llama.cpp, which a bad gram
 
 import hashlib
 import threading
-import warnings
 from collections import OrderedDict
 from typing import Final
 
 import llguidance
 import numpy as np
 from llguidance import LLMatcher, LLTokenizer
-from llguidance.llamacpp import lltokenizer_from_vocab
 from numpy.typing import NDArray
 
-from actors.inference.native import NativeModel
+from actors.inference.native import NativeModel, tokenize_pointer
 from eris.errors import InvalidError
 
 _COMPILED_KEPT: Final = 32
 _SILENT: Final = 0
+_NOT_TEXT: Final = b"\xff"
+"""Tells llguidance that a token isn't text: no UTF-8 begins with this byte."""
 
 
 class Constraint:
@@ -95,12 +95,9 @@ class ConstraintCompiler:
     """Compiles grammars for one model and keeps the last ones, warm. May be used by any thread."""
 
     def __init__(self, model: NativeModel) -> None:
-        """Build llguidance's tokenizer from the model's vocabulary, which takes about a second."""
+        """Build llguidance's tokenizer from the model's vocabulary: 0.3 s for 152,000 tokens."""
         self._model = model
-        with warnings.catch_warnings():
-            # llguidance calls a deprecated function of llama.cpp, once for each token.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            self._tokenizer: LLTokenizer = lltokenizer_from_vocab(model.vocabulary)
+        self._tokenizer = _tokenizer(model)
         self._compiled: OrderedDict[str, LLMatcher] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -138,3 +135,29 @@ class ConstraintCompiler:
         # Lexer states are computed on first use and shared by copies of this matcher.
         matcher.compute_bitmask()
         return matcher
+
+
+def _tokenizer(model: NativeModel) -> LLTokenizer:
+    """Do what ``llguidance.llamacpp.lltokenizer_from_vocab`` does, in a quarter of its time.
+
+    It reads the vocabulary again, through a deprecated function that warns at every token, and
+    prepares masks that the pick-first loop seldom needs (0.5 instead of 2 ms for the worst one).
+    """
+    special = model.special
+    hidden = special.control | {
+        token
+        for token in special.user_defined
+        if (piece := model.pieces[token]).startswith(b"<") and piece.endswith(b">")
+    }
+    tokens = [
+        _NOT_TEXT + piece if token in hidden else piece for token, piece in enumerate(model.pieces)
+    ]
+    # Its stub doesn't know this constructor.
+    tokenizer: LLTokenizer = LLTokenizer.from_llamacpp(  # type: ignore[attr-defined]
+        tokens=tokens,
+        vocab_ptr=model.vocabulary,
+        tokenize_fptr=tokenize_pointer(),
+        eos_token=special.message_end,
+        slices=[],
+    )
+    return tokenizer
