@@ -43,6 +43,7 @@ from actors.console.render import status_line
 from actors.console.view import ThoughtToggled, Tone, ToolsToggled, status_of
 from eris.actor import Port
 from eris.errors import ErisError
+from eris.terminal_text import harmless
 
 AGAIN_SECONDS = 2.0
 """Within this time a second Ctrl+C leaves."""
@@ -126,6 +127,8 @@ class Screen:
 
     def __init__(self, port: Port, session: str, *, color: bool, history: Path) -> None:
         self.link = Link(port, session, self._changed)
+        name = port.settings.vault.name or port.paths.vault.name
+        self._vault = harmless(name).replace("\n", " ")
         self._hint = ""
         self._interrupted = 0.0
         self._transcript = TranscriptControl(self.link, color=color)
@@ -181,8 +184,9 @@ class Screen:
         self.application.invalidate()
 
     def _status(self) -> str:
-        line = status_line(status_of(self.link.view))
-        return f" {self._hint}" if self._hint else f" {line}"
+        if self._hint:
+            return f" {self._hint}"
+        return f" {self._vault} · {status_line(status_of(self.link.view))}"
 
     def _command(self, text: str) -> None:
         try:

@@ -155,7 +155,7 @@ def test_commands_answer_and_a_mistyped_one_is_answered_with_the_nearest(console
     console.type("/statsu", "Enter")
     console.sees("There is no command /statsu. Did you mean /status?")
     console.type("/new other", "Enter")
-    console.sees("This is the session other.", " other · ")
+    console.sees("This is the session other.", " vault · other · ")
     console.type("/sessions", "Enter")
     console.sees("* other", "main")
 
@@ -168,7 +168,7 @@ def test_commands_complete(console):
 
 
 def test_two_consoles_on_one_session_see_the_same(system, console):
-    session = console.screen().splitlines()[-1].split()[0]
+    session = console.screen().splitlines()[-1].split(" · ")[1]
     other = Terminal(system.environ, "--session", session)
     try:
         other.sees("Say something")
