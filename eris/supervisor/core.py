@@ -93,6 +93,11 @@ class Core:
             return "starting"
         return "degraded" if State.FAILED in states else "ready"
 
+    def next_deadline(self, now: float) -> float | None:
+        """When the next patience or back-off ends, if one does."""
+        deadlines = (child.deadline for child in self.children.values())
+        return min((time for time in deadlines if time is not None and time > now), default=None)
+
     def _happened(self, event: Event, now: float) -> Iterator[Action]:
         match event:
             case Tick():

@@ -131,10 +131,17 @@ class Supervisor:
         for process in self._table.processes.values():
             if process.descriptor >= 0:
                 poller.register(process.descriptor, zmq.POLLIN)
-        settled = self._core.state() in {"ready", "degraded"}
-        happened = dict(poller.poll(_TICK_MS if settled else _QUICK_TICK_MS))
+        happened = dict(poller.poll(self._patience_ms()))
         if self._wake_read.fileno() in happened:
             self._wake_read.recv(4096)
+
+    def _patience_ms(self) -> int:
+        """How long nothing need happen before there is something to do."""
+        settled = self._core.state() in {"ready", "degraded"}
+        tick = _TICK_MS if settled else _QUICK_TICK_MS
+        now = time.monotonic()
+        deadline = self._core.next_deadline(now)
+        return tick if deadline is None else min(tick, int((deadline - now) * 1000) + 1)
 
     def _feed(self, event: events.Event) -> None:
         """Give an event to the core and carry out what it wants, and what follows from that."""
