@@ -28,6 +28,8 @@ from actors.vault.names import (
     composed,
     folded,
     is_hidden,
+    is_unicode,
+    printable,
     refuse_hidden,
     shown,
 )
@@ -108,10 +110,12 @@ class Folder:
 
     def path(self, name: str = "") -> str:
         """Return the path of something in this folder, relative to the vault, for people."""
-        return "/".join((*self.parts, name) if name else self.parts) or "the vault"
+        return printable("/".join((*self.parts, name) if name else self.parts)) or "the vault"
 
     def entries(self) -> list[Entry]:
-        """Return what is in the folder, hidden things left out, sorted by name.
+        """Return what is in the folder, sorted by name.
+
+        Hidden things are left out, and names that aren't Unicode: nobody could ask for them.
 
         Raises:
             StorageError: It can't be read.
@@ -122,7 +126,7 @@ class Folder:
         except OSError as error:
             raise failure(error, self.path(), "can't be listed") from error
         return sorted(
-            (entry for entry in entries if not is_hidden(entry.name)),
+            (entry for entry in entries if is_unicode(entry.raw) and not is_hidden(entry.name)),
             key=lambda entry: (folded(entry.raw), entry.raw),
         )
 

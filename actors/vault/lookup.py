@@ -1,13 +1,16 @@
 """Which note a path means: as it is, with ``.md`` added, or the one note of that name."""
 
+import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from actors.vault.folder import Kind, VaultFolder
-from actors.vault.names import shown, with_extension
+from actors.vault.folder import Folder, Kind, VaultFolder
+from actors.vault.names import folded, parse_path, shown, with_extension
 from actors.vault.scan import Budget, notes_like, notes_named
 from eris.errors import ConflictError, DeniedError, InvalidError, NotFoundError
 
 _MOST_CHOICES = 8
+_THE_VAULT_ITSELF = frozenset({"/", "\\", "*", "/*", "root"})
 
 
 @dataclass(frozen=True)
@@ -17,7 +20,7 @@ class Found:
     parts: tuple[str, ...]
     exists: bool
     exact: bool = True
-    """False if names differ from what was asked for in upper and lower case."""
+    """False if it's in another folder than asked for, or differs in upper and lower case."""
 
 
 def find_note(vault: VaultFolder, parts: tuple[str, ...], budget: Budget, *, follow: bool) -> Found:
@@ -52,7 +55,7 @@ def find_note(vault: VaultFolder, parts: tuple[str, ...], budget: Budget, *, fol
                 hint="Give the whole path of one of them.",
             )
         if named:
-            return Found(named[0], exists=True)
+            return Found(named[0], exists=True, exact=False)
     if is_folder:
         raise InvalidError(
             f"{'/'.join(parts)} is a folder, not a note.",
@@ -100,3 +103,30 @@ def missing(vault: VaultFolder, parts: tuple[str, ...], budget: Budget) -> NotFo
         if like
         else "List the vault with vault:list to see what there is.",
     )
+
+
+@contextlib.contextmanager
+def open_folder(vault: VaultFolder, path: str) -> Iterator[Folder]:
+    """Open the folder that a model means; what models write for the whole vault is that.
+
+    Raises:
+        ErisError: There's no such folder (the hint names those there are), or it can't be opened.
+    """
+    parts = () if path.strip() in _THE_VAULT_ITSELF else parse_path(path)
+    with contextlib.ExitStack() as stack:
+        try:
+            folder = stack.enter_context(vault.open(parts))
+        except NotFoundError as error:
+            if len(parts) > 1 or folded(parts[0]) != "vault":
+                raise NotFoundError(error.message, hint=_folders(vault)) from error
+            folder = stack.enter_context(vault.root())
+        yield folder
+
+
+def _folders(vault: VaultFolder) -> str:
+    with vault.root() as root:
+        names = [entry.name for entry in root.entries() if entry.kind is Kind.FOLDER]
+    if not names:
+        return "There are no folders in the vault; leave the folder out."
+    more = " and others" if len(names) > _MOST_CHOICES else ""
+    return f"The folders in the vault are {', '.join(names[:_MOST_CHOICES])}{more}."

@@ -107,12 +107,27 @@ def is_hidden(name: str) -> bool:
     return next(visible, ".") == "."
 
 
+def printable(text: str) -> str:
+    """Return text in which what can't be seen, or would move the cursor, is escaped."""
+    if text.isprintable():
+        return text
+    return "".join(
+        f"\\u{ord(character):04x}"
+        if unicodedata.category(character) in _INVISIBLE and character not in _JOINERS
+        else character
+        for character in text
+    )
+
+
 def shown(text: str) -> str:
     """Return text for a sentence: printable, and short enough to read."""
-    printable = "".join(
-        character if character.isprintable() else f"\\u{ord(character):04x}" for character in text
-    )
-    return printable if len(printable) <= 120 else f"{printable[:80]}…{printable[-30:]}"  # noqa: PLR2004 - a line
+    short = printable(text)
+    return short if len(short) <= 120 else f"{short[:80]}…{short[-30:]}"  # noqa: PLR2004 - a line
+
+
+def is_unicode(raw: str) -> bool:
+    """Whether a name on the disk is text; other names can't be told to anybody."""
+    return not any("\ud800" <= character <= "\udfff" for character in raw)
 
 
 def composed(name: str) -> str:

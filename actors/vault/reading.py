@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from actors.vault.folder import Folder, Kind, VaultFolder
-from actors.vault.lookup import find_note, missing
+from actors.vault.lookup import find_note, missing, open_folder
 from actors.vault.names import parse_path
 from actors.vault.replacing import read_file
 from actors.vault.scan import Budget, scan
@@ -102,7 +102,7 @@ class Reader:
         Raises:
             ErisError: There is no such folder, or it can't be read.
         """
-        with self._vault.open(parse_path(folder)) as opened:
+        with open_folder(self._vault, folder) as opened:
             everything, whole = self._everything(opened)
             if whole:
                 return Listing(opened.path(), everything, 0, _links_in(opened))

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from actors.vault.folder import Entry, Folder, Kind, VaultFolder
-from actors.vault.names import folded, is_note, parse_path
+from actors.vault.lookup import open_folder
+from actors.vault.names import folded, is_note
 from actors.vault.replacing import read_file
 from actors.vault.scan import Budget, scan
 from eris.errors import ErisError, InvalidError
@@ -99,7 +100,7 @@ def search(
     budget = Budget.starting(clock)
     matches: list[Match] = []
     searched = skipped = 0
-    with vault.open(parse_path(folder)) as opened:
+    with open_folder(vault, folder) as opened:
         for here, entry in scan(opened, budget):
             if entry.kind is Kind.FILE and is_note(entry.name):
                 searched += 1

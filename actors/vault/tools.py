@@ -34,7 +34,10 @@ class WriteNote(msgspec.Struct, frozen=True, kw_only=True):
     content: Annotated[str, Meta(description="The text to write")]
     mode: Annotated[
         Literal["append", "overwrite"],
-        Meta(description="append adds to the note, overwrite replaces all of it"),
+        Meta(
+            description="append adds to the note or creates it; overwrite replaces all of it, "
+            "only if the user asks for that"
+        ),
     ] = "append"
 
 

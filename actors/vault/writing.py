@@ -135,9 +135,9 @@ class Writer:
             found = find_note(self._vault, parts, Budget.starting(self._clock), follow=False)
             if order.mode is Mode.OVERWRITE and found.exists and not found.exact:
                 raise ConflictError(
-                    f"There is a note {'/'.join(found.parts)}, spelled differently from "
+                    f"There is a note {'/'.join(found.parts)}, which isn't exactly "
                     f"{'/'.join(parts)}; nothing was overwritten.",
-                    hint="Use exactly that path, or another name.",
+                    hint=f"Give the whole path {'/'.join(found.parts)}, or another name.",
                 )
             with self._place(found) as place:
                 before = self._existing(place)

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import subprocess
 import threading
 
 import pytest
@@ -126,6 +127,24 @@ def test_a_stop_ends_it_with_status_0(bus, gatekeeper):
     ask(gatekeeper, "vault", "vault:write", path="a.md", content="x")
     assert bus.kill("vault", signal.SIGTERM) == 0
     assert (bus.vault / "a.md").read_text() == "x"
+
+
+def test_a_read_only_vault_is_served_and_a_write_says_why_it_fails(bus):
+    (bus.vault / "a.md").write_text("there")
+    try:
+        subprocess.run(["mount", "--bind", bus.vault, bus.vault], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("may not mount here")
+    try:
+        subprocess.run(["mount", "-o", "remount,bind,ro", bus.vault], check=True)
+        bus.start("vault")
+        port = bus.connect("gatekeeper")
+        assert ask(port, "vault", "vault:read", path="a.md").content == "a.md:\nthere"
+        refused = ask(port, "vault", "vault:write", path="b.md", content="x")
+        assert (refused.ok, refused.code) == (False, "storage")
+        assert "the vault is on a read-only disk" in refused.content
+    finally:
+        subprocess.run(["umount", "-l", bus.vault], check=True)
 
 
 def test_a_vault_that_is_gone_at_the_start_is_reported_as_configuration(bus):

@@ -184,6 +184,25 @@ def test_what_is_no_folder_is_not_listed(place, reader, folder, error):
         reader.list(folder)
 
 
+@pytest.mark.parametrize("folder", ["", "/", ".", "./", "vault", "Vault", "vault:", "*", " "])
+def test_what_models_write_for_the_whole_vault_is_that(place, vault, reader, folder):
+    fill(place, {"notes/today.md": "milk"})
+    assert reader.list(folder).lines == ("notes/", "notes/today.md")
+    assert found(vault, "milk", folder).found == 1
+
+
+def test_a_folder_called_vault_goes_first(place, reader):
+    fill(place, {"vault/x.md": "", "y.md": ""})
+    assert reader.list("vault").lines == ("vault/x.md",)
+
+
+def test_the_folders_there_are_are_named_when_one_is_missing(place, reader):
+    fill(place, {"notes/today.md": "", "projects/x.md": ""})
+    with pytest.raises(NotFoundError, match="There is no folder notez") as caught:
+        reader.list("notez")
+    assert caught.value.hint == "The folders in the vault are notes, projects."
+
+
 # Search.
 
 

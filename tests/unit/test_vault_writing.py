@@ -165,14 +165,15 @@ def test_of_several_notes_of_one_name_none_is_written_and_all_are_named(place, w
     assert not (place / "today.md").exists()
 
 
-def test_overwriting_needs_the_exact_spelling(place, writer):
-    (place / "Plan.md").write_text("precious")
-    with contextlib.suppress(FileNotFoundError):
-        (place / "plan.md").stat()
+@pytest.mark.parametrize("path", ["Plan.md", "plan.md", "plan", "Notes/plan.md"])
+def test_overwriting_needs_the_exact_path(place, writer, path):
+    (place / "notes" / "plan.md").write_text("precious")
+    if (place / "Notes").exists():
         pytest.skip("this disk doesn't tell case apart")
-    with pytest.raises(ConflictError, match="spelled differently"):
-        writer.write(order("plan.md", "x", Mode.OVERWRITE))
-    assert (place / "Plan.md").read_text() == "precious"
+    with pytest.raises(ConflictError, match=r"There is a note notes/plan\.md, which isn't exactly"):
+        writer.write(order(path, "x", Mode.OVERWRITE))
+    assert (place / "notes" / "plan.md").read_text() == "precious"
+    assert not (place / "plan.md").exists()
 
 
 REFUSED = {
