@@ -64,7 +64,7 @@ class GenerationSettings(_Section, frozen=True):
 class RouterSettings(_Section, frozen=True):
     """Table ``[router]``: which tools the model is offered."""
 
-    threshold: Share = 0.35
+    threshold: Share = 0.38
     """Least similarity between what was said and a tool for the tool to be offered."""
     limit: Count = 5
     """Most tools to offer in a turn."""
