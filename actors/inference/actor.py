@@ -84,7 +84,7 @@ class InferenceActor(Actor):
             raise ConfigurationError(
                 error.message, hint=error.hint, details=error.details
             ) from error
-        self.port.log.info("loaded", **msgspec.to_builtins(self._description()))
+        self.port.log.info("loaded", **msgspec.structs.asdict(self._description()))
         self._schedule: Schedule[Job] = Schedule()
         self._worker = threading.Thread(target=self._work, name="generate", daemon=True)
         self._worker.start()
@@ -190,7 +190,14 @@ class InferenceActor(Actor):
             job.delivery.end(error)
         else:
             if finish is not None:
-                job.delivery.end(_generated(job, finish))
+                generated = _generated(job, finish)
+                job.delivery.end(generated)
+                self.port.log.info(
+                    "generated",
+                    session=job.request.body.session,
+                    trace=job.request.trace,
+                    **msgspec.structs.asdict(generated),
+                )
             elif self._schedule.closed:
                 job.delivery.end(_draining())
                 job.delivery.join(_HAND_OVER_SECONDS)

@@ -114,7 +114,8 @@ class Generation:
             InvalidError: The grammar can't be followed any further.
         """
         interrupt = Interrupt(self._cancelled, yielding)
-        if not self._prefill(interrupt, progress):
+        # Whoever was cancelled while waiting must not cost the others what the cache holds.
+        if interrupt.requested or not self._prefill(interrupt, progress):
             return self._interrupted()
         if not self._read:
             self._read = True

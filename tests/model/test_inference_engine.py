@@ -212,6 +212,17 @@ def test_a_cancel_stops_reading_the_prompt_and_spoils_nothing(engine: Engine) ->
     assert answer == expected
 
 
+def test_what_was_cancelled_before_its_turn_leaves_the_cache_alone(engine: Engine) -> None:
+    messages = ask("Hello there. " * 20)
+    generate(engine, messages, session="kept", limit=2)
+    cancelled = threading.Event()
+    other = engine.open(engine.count(ask("x")), session="gone", cancelled=cancelled)
+    cancelled.set()
+    assert other.advance(Heard(), threading.Event()) is FinishReason.CANCELLED
+    _, _, again = generate(engine, messages, session="kept", limit=2)
+    assert again.statistics.prefilled_tokens == 1
+
+
 def test_a_pass_is_aborted_in_the_middle(engine: Engine) -> None:
     engine.forget_state()
     engine.context.abort.set()

@@ -10,6 +10,7 @@ import pytest
 from eris.actor import Port, StreamReader
 from eris.errors import RemoteError
 from proto.control import Ping, Pong
+from proto.envelope import STREAM_WINDOW
 from proto.errors import ErrorCode
 from proto.inference import (
     Chunk,
@@ -179,6 +180,26 @@ def test_an_interactive_generation_overtakes_a_background_one(port: Port) -> Non
     # The background generation waited for the whole of the other, and was completed after it.
     assert finished.queued_seconds >= quick.decode_seconds
     assert finished.generated_tokens == 120
+
+
+def test_a_receiver_that_does_not_read_holds_up_nobody(port: Port) -> None:
+    idle = generate(port, session="idle", grammar=ENDLESS, max_tokens=200)
+    assert result_of(generate(port)).finish is FinishReason.STOP
+    # It gets everything all the same, when it comes to read.
+    assert len(text_of(idle)) > STREAM_WINDOW
+    assert idle.result.generated_tokens == 200
+
+
+def test_nobody_generates_for_an_asker_that_was_restarted(tmp_path: Path) -> None:
+    with processes(tmp_path, MODEL) as group:
+        group.start("bus")
+        group.start("inference")
+        await_text(generate(group.connect("orchestrator"), grammar=ENDLESS, max_tokens=600))
+        successor = group.connect("orchestrator")
+        assert result_of(generate(successor)).finish is FinishReason.STOP
+        log = group.paths.logs / "inference.log"
+        ends = [json.loads(line) for line in log.read_text().splitlines() if '"generated"' in line]
+        assert ends[0]["finish"] == "cancelled"
 
 
 def test_a_restart_costs_no_prompt(tmp_path: Path) -> None:
