@@ -4,9 +4,10 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from actors.vault.folder import Folder, Kind, VaultFolder
+from actors.vault.folder import Folder, Kind
 from actors.vault.names import folded, parse_path, shown, with_extension
 from actors.vault.scan import Budget, notes_like, notes_named
+from actors.vault.vault_folder import VaultFolder
 from eris.errors import ConflictError, DeniedError, InvalidError, NotFoundError
 
 _MOST_CHOICES = 8

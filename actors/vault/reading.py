@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from actors.vault.folder import Folder, Kind, VaultFolder
+from actors.vault.folder import Folder, Kind
 from actors.vault.lookup import find_note, missing, open_folder
 from actors.vault.names import parse_path
 from actors.vault.replacing import read_file
 from actors.vault.scan import Budget, scan
 from actors.vault.text import decode
+from actors.vault.vault_folder import VaultFolder
 from eris.errors import InvalidError, NotFoundError
 
 PAGE_CHARACTERS = 8000

@@ -5,11 +5,12 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from actors.vault.folder import Entry, Folder, Kind, VaultFolder
+from actors.vault.folder import Entry, Folder, Kind
 from actors.vault.lookup import open_folder
 from actors.vault.names import folded, is_note
 from actors.vault.replacing import read_file
 from actors.vault.scan import Budget, scan
+from actors.vault.vault_folder import VaultFolder
 from eris.errors import ErisError, InvalidError
 
 MOST_NOTES = 10

@@ -6,10 +6,10 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from actors.vault.folder import VaultFolder
 from actors.vault.ledger import Receipt
 from actors.vault.reading import Listing, Page, Reader
 from actors.vault.search import Results, search
+from actors.vault.vault_folder import VaultFolder
 from actors.vault.writing import Mode, Order, Writer
 from eris.tools import Call, Outcome, Tool
 from proto.tools import Effect

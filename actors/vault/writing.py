@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from actors.vault.folder import Kind, Place, VaultFolder
+from actors.vault.folder import Kind
 from actors.vault.ledger import Intent, Receipt, State, WriteLedger
 from actors.vault.lookup import Found, find_note
 from actors.vault.names import check_new_file_name, parse_path
 from actors.vault.replacing import Content, put_file, read_file, remove_temporary
 from actors.vault.scan import Budget
 from actors.vault.text import appended, decode, encode, refuse_binary
+from actors.vault.vault_folder import Place, VaultFolder
 from eris.errors import (
     ConflictError,
     DeniedError,

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from actors.vault.folder import VaultFolder
 from actors.vault.ledger import WriteLedger
 from actors.vault.names import parse_path
 from actors.vault.reading import Reader
+from actors.vault.vault_folder import VaultFolder
 from actors.vault.writing import Mode, Order, Writer
 from eris.errors import (
     ConfigurationError,

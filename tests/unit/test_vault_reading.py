@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from actors.vault.folder import VaultFolder
 from actors.vault.reading import MOST_LISTED, PAGE_CHARACTERS, Reader
 from actors.vault.replacing import MOST_BYTES
 from actors.vault.search import MOST_NOTES, Excerpt, search, words_of
+from actors.vault.vault_folder import VaultFolder
 from eris.errors import ConflictError, InvalidError, NotFoundError
 
 

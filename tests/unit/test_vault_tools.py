@@ -6,10 +6,10 @@ import secrets
 
 import pytest
 
-from actors.vault.folder import VaultFolder
 from actors.vault.ledger import WriteLedger
 from actors.vault.reading import Reader
 from actors.vault.tools import vault_tools
+from actors.vault.vault_folder import VaultFolder
 from actors.vault.writing import Writer
 from eris.tools import ToolBox
 from proto.tools import CallTool, Origin

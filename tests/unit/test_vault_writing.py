@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from actors.vault import writing
-from actors.vault.folder import VaultFolder
 from actors.vault.ledger import Intent, Receipt, State, WriteLedger
 from actors.vault.replacing import MOST_BYTES
+from actors.vault.vault_folder import VaultFolder
 from actors.vault.writing import Mode, Order, Writer
 from eris.errors import (
     ConfigurationError,
@@ -375,7 +375,7 @@ def test_killed_at_any_moment_every_line_is_there_once(place, tmp_path):
     program = textwrap.dedent("""
         import os, sys, time, secrets
         from pathlib import Path
-        from actors.vault.folder import VaultFolder
+        from actors.vault.vault_folder import VaultFolder
         from actors.vault.ledger import WriteLedger
         from actors.vault.writing import Mode, Order, Writer
         vault = VaultFolder(Path(sys.argv[1]))
@@ -448,7 +448,7 @@ def test_a_limit_in_the_middle_of_a_write_loses_nothing(place, tmp_path):
     program = textwrap.dedent("""
         import resource, signal, sys, time, secrets
         from pathlib import Path
-        from actors.vault.folder import VaultFolder
+        from actors.vault.vault_folder import VaultFolder
         from actors.vault.ledger import WriteLedger
         from actors.vault.writing import Mode, Order, Writer
         from eris.errors import StorageError
