@@ -14,7 +14,6 @@ from rich.padding import Padding
 from rich.text import Text
 
 from actors.console.view import Note, Pending, Status, Tone, View, notes_after, place_in_queue
-from eris.conversation import UNFINISHED
 from eris.terminal_text import harmless
 from proto.orchestrator import ToolCallView, TurnState, TurnView
 
@@ -39,10 +38,10 @@ def transcript(view: View) -> Iterator[Part]:
     for note in notes.get("", ()):
         yield (note,), partial(note_part, note)
     for turn in view.conversation.turns:
-        place = place_in_queue(view, turn)
+        doing = _doing(view, turn)
         yield (
-            (turn, place, view.show_thought, view.show_tools),
-            partial(turn_part, turn, place, thought=view.show_thought, tools=view.show_tools),
+            (turn, doing, view.show_thought, view.show_tools),
+            partial(turn_part, turn, doing, thought=view.show_thought, tools=view.show_tools),
         )
         for note in notes.get(turn.turn, ()):
             yield (note,), partial(note_part, note)
@@ -55,16 +54,30 @@ def pending_part(pending: Pending) -> RenderableType:
     return Group(_said(pending.text), _aside("queued…" if pending.turn else "sending…"), Text())
 
 
-def turn_part(turn: TurnView, place: int, *, thought: bool, tools: bool) -> RenderableType:
-    """Return one turn: what was said, thought, called and answered."""
+def _doing(view: View, turn: TurnView) -> str:
+    """What an unfinished turn is doing, in a word or two; empty for a finished one."""
+    progress = view.conversation.progress
+    match turn.state:
+        case TurnState.QUEUED:
+            return f"queued, {place_in_queue(view, turn)} in front"
+        case TurnState.RUNNING if progress is not None and progress.turn == turn.turn:
+            return f"{progress.phase}…"
+        case TurnState.RUNNING:
+            return "…"
+        case _:
+            return ""
+
+
+def turn_part(turn: TurnView, doing: str, *, thought: bool, tools: bool) -> RenderableType:
+    """Return one turn: what was said, thought, called and answered, and what it's doing."""
     parts: list[RenderableType] = [_said(turn.text)]
-    if turn.state is TurnState.QUEUED:
-        parts.append(_aside(f"queued, {place} in front"))
     if turn.thought:
         parts.append(_thought(turn.thought, shown=thought))
     for call in turn.calls:
         parts.extend(_call(call, shown=tools))
     parts.extend(_answer(turn))
+    if doing:
+        parts.append(_aside(doing))
     return Group(*parts, Text())
 
 
@@ -82,8 +95,6 @@ def _answer(turn: TurnView) -> Iterator[RenderableType]:
                 yield Padding(markdown(message), _INDENT)
     if turn.truncated:
         yield _aside("cut by the token limit (generation.max_tokens)")
-    if turn.state in UNFINISHED and turn.state is not TurnState.QUEUED:
-        yield _aside("…")
 
 
 def note_part(note: Note) -> RenderableType:
