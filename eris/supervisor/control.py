@@ -151,6 +151,12 @@ def request(paths: Paths, body: msgspec.Struct, expect: type[R], *, within: floa
 
 def not_running(paths: Paths) -> UnavailableError:
     """The error for a vault that no supervisor serves."""
+    left = sorted(lock.stem for lock in paths.runtime.glob("*.lock") if holder(lock))
+    if left:
+        return UnavailableError(
+            f"The supervisor of the vault {paths.vault} has died; {', '.join(left)} still run.",
+            hint=f"Have them taken over with: eris up --vault {paths.vault}",
+        )
     return UnavailableError(
         f"Eris isn't running for the vault {paths.vault}.",
         hint=f"Start it with: eris up --vault {paths.vault}",

@@ -289,8 +289,10 @@ class Supervisor:
         for end in (self._wake_read, self._wake_write):
             end.settimeout(0)
         signal.set_wakeup_fd(self._wake_write.fileno(), warn_on_full_buffer=False)
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, self._on_signal)
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            # `nohup` has a terminal's end ignored.
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, self._on_signal)
 
     def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
         self._asked_to_stop = True

@@ -13,13 +13,23 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from eris.actor import Connection
+from eris.actor import Connection, Request
 from eris.errors import ConflictError
 from eris.paths import paths_from_environment
 from eris.supervisor.child import EXIT_CONFIGURATION, EXIT_LOCKED
 from eris.supervisor.lock import HeldLock
 
 NAME = os.environ["ERIS_ACTOR"]
+
+
+STUCK = threading.Event()
+CONNECTIONS: list[Connection] = []
+
+
+def answer(request: Request) -> None:
+    """Stand in for a behaviour: answer pings, unless it's stuck."""
+    if not STUCK.is_set():
+        request.reply(CONNECTIONS[0].pong())
 
 
 def dies_while_loading() -> None:
@@ -59,6 +69,21 @@ def wedges_when_told() -> None:
     signal.signal(signal.SIGUSR1, wedge)
 
 
+def stops_answering() -> None:
+    """On SIGUSR1, the behaviour gets stuck while the connection goes on working."""
+    signal.signal(signal.SIGUSR1, lambda *_: STUCK.set())
+
+
+def gets_busy() -> None:
+    """On SIGUSR1, the behaviour gets stuck but says what with."""
+
+    def begin(_number: int, _frame: object) -> None:
+        STUCK.set()
+        CONNECTIONS[0].push_phase("prefill")
+
+    signal.signal(signal.SIGUSR1, begin)
+
+
 def forks() -> None:
     """Leave a process behind that isn't looked after by anybody."""
     child = subprocess.Popen(["sleep", "1000"])
@@ -83,6 +108,8 @@ FAULTS: dict[str, Callable[[], None]] = {
         never_connects,
         ignores_sigterm,
         wedges_when_told,
+        stops_answering,
+        gets_busy,
         forks,
         floods,
     )
@@ -102,7 +129,8 @@ def main() -> int:
     with lock:
         if fault and (not ill or Path(ill).exists()):
             FAULTS[fault]()
-        with Connection(NAME, paths.bus_socket):
+        with Connection(NAME, paths.bus_socket, deliver=answer) as connection:
+            CONNECTIONS.append(connection)
             stop.wait()
     return 0
 

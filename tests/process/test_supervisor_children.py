@@ -110,15 +110,30 @@ def test_a_restart_of_nobody_names_those_there_are(healthy: Supervised) -> None:
     assert "bus, vault, agenda" in caught.value.hint
 
 
-@pytest.mark.parametrize("number", [signal.SIGSTOP, signal.SIGUSR1])
-def test_a_wedged_child_is_killed_and_replaced(tmp_path: Path, number: int) -> None:
-    with system(tmp_path, "wedges_when_told") as started:
+@pytest.mark.parametrize(
+    ("fault", "number"),
+    [
+        ("wedges_when_told", signal.SIGUSR1),
+        ("stops_answering", signal.SIGUSR1),
+        ("", signal.SIGSTOP),
+    ],
+)
+def test_a_wedged_child_is_killed_and_replaced(tmp_path: Path, fault: str, number: int) -> None:
+    with system(tmp_path, fault) as started:
         before = started.status()
         wedged = started.kill("agenda", number)
         started.wait_for(lambda r: r.state == "ready" and pids(r)["agenda"] not in {0, wedged})
         assert "pings unanswered" in str(started.events("hung", "agenda")[0]["words"])
         assert pids(started.status(), but="agenda") == pids(before, but="agenda")
         assert start_ticks(wedged) is None
+
+
+def test_a_busy_child_is_left_alone_until_its_patience_ends(tmp_path: Path) -> None:
+    with system(tmp_path, "gets_busy", busy_s=3) as started:
+        busy = started.kill("agenda", signal.SIGUSR1)
+        assert started.wait_state("agenda", "busy").detail == "prefill"
+        started.wait_for(lambda r: r.state == "ready" and pids(r)["agenda"] not in {0, busy})
+        assert started.events("hung", "agenda")[0]["words"] == "busy with prefill for 3 s"
 
 
 def test_a_stopped_bus_is_replaced_and_nobody_else_is_blamed(tmp_path: Path) -> None:

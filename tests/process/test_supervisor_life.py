@@ -234,7 +234,7 @@ def test_a_vault_that_is_not_there_ends_it_with_78(tmp_path: Path) -> None:
 # The end.
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_it_stops_its_children_in_order_and_leaves_nothing(tmp_path: Path, number: int) -> None:
     with system(tmp_path) as started:
         started.status()
@@ -314,6 +314,7 @@ def test_the_command_line_walks_through_a_whole_life(tmp_path: Path) -> None:
 
         kept = system.status()
         system.kill_supervisor()
+        assert "agenda, bus, vault still run" in system.eris("status").stderr
         assert "3 of them kept running" in system.eris("up").stdout
         assert pids(system.status()) == pids(kept)
 
