@@ -102,7 +102,7 @@ class BusSettings(_Section, frozen=True):
 
     tcp: Annotated[str, msgspec.Meta(pattern=r"^(tcp://\S+:(\d+|\*))?$")] = ""
     """Endpoint to listen on besides the local socket, such as ``tcp://0.0.0.0:7900``; empty for
-    none. Peers need keys: docs/protocol.md."""
+    none. Who may connect is said with `eris peer`."""
 
 
 class Settings(_Section, frozen=True):
