@@ -49,6 +49,9 @@ def up(
     already = holder(paths.lock(control.NAME))
     process = None
     if not already:
+        # Said once and here, rather than by every process on its own.
+        for warning in invocation.settings().warnings:
+            click.echo(f"warning: {warning.message} {warning.hint}", err=True)
         options = ["--offline"] if offline else []
         process = launch.start_detached(paths, invocation.child_environment(), options)
     if no_wait:
