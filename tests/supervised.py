@@ -55,7 +55,8 @@ class Supervised:
         self.configuration.parent.mkdir(parents=True, exist_ok=True)
         self.configuration.write_text(configuration)
         self._connections: list[Connection] = []
-        self._supervisors: list[subprocess.Popen[bytes]] = []
+        self.supervisors: list[subprocess.Popen[bytes]] = []
+        """Those started with `erisd`, the newest last."""
         self._seen: dict[int, int] = {}
 
     # The supervisor.
@@ -69,7 +70,7 @@ class Supervised:
             stdin=subprocess.DEVNULL,
             stderr=stderr,
         )
-        self._supervisors.append(process)
+        self.supervisors.append(process)
         return process
 
     def start(self, *options: str, within: float = 60.0) -> StatusReport:
@@ -83,7 +84,7 @@ class Supervised:
         """End the supervisor and wait until it's gone."""
         pid = holder(self.paths.lock(control.NAME))
         os.kill(pid, number)
-        for process in self._supervisors:
+        for process in self.supervisors:
             if process.pid == pid:
                 process.wait(30)
         wait_until(lambda: not holder(self.paths.lock(control.NAME)), 30, "erisd gone")
@@ -193,7 +194,7 @@ class Supervised:
                 os.kill(pid, signal.SIGTERM)
             with contextlib.suppress(AssertionError):
                 wait_until(lambda: not holder(self.paths.lock(control.NAME)), 20)
-        for process in self._supervisors:
+        for process in self.supervisors:
             if process.poll() is None:
                 process.kill()
             process.wait(10)

@@ -20,6 +20,7 @@ from eris.supervisor import events
 from eris.supervisor.child import UP, Child, State
 from eris.supervisor.control import ControlSocket, Respond
 from eris.supervisor.core import Core
+from eris.supervisor.lock import HeldLock
 from eris.supervisor.notify import notify
 from eris.supervisor.peer import BUS, BusPeer
 from eris.supervisor.process import resident_bytes
@@ -52,19 +53,22 @@ class Supervisor:
     def __init__(
         self,
         paths: Paths,
+        lock: HeldLock,
         specification: Specification,
         environment: Mapping[str, str],
         logger: Logger,
     ) -> None:
-        """Create the supervisor; the lock ``erisd.lock`` must be held.
+        """Create the supervisor.
 
         Args:
             paths: Places of the vault.
+            lock: The lock of the vault's supervisor.
             specification: What to start.
             environment: Environment of the children, before their own additions.
             logger: Where to log.
         """
         self._paths = paths
+        self._lock = lock
         self._settings = specification.settings
         self._environment = environment
         self._log = logger
@@ -98,10 +102,13 @@ class Supervisor:
             self._turn()
         notify(self._environment, "STOPPING=1")
         self._peer.close()
+        self._log.info("stopped")
+        if not self._lock.intact():
+            # Closing a socket removes its file, which may be another supervisor's by now.
+            os._exit(0)
         self._control.close()
         context.term()
         self._table.clean()
-        self._log.info("stopped")
 
     def _turn(self) -> None:
         """Do everything that is due, then wait for the next thing to happen."""
@@ -203,6 +210,10 @@ class Supervisor:
             self._feed(events.Ponged(name, pong.state, pong.phase, pong.busy_ms / 1000))
 
     def _check_slowly(self, now: float) -> None:
+        if not self._lock.intact() and not self._core.stopping:
+            # Nobody can reach us any more, and the next supervisor won't find the children.
+            self._log.error("runtime-directory-gone", path=str(self._paths.runtime))
+            self._feed(events.Shutdown())
         self._table.limit_output()
         self._table.expel_strays(now)
         for name, child in self._core.children.items():

@@ -43,9 +43,14 @@ class HeldLock:
             # The holder before us removed the file between our opening and our locking it.
             os.close(descriptor)
 
+    def intact(self) -> bool:
+        """Whether the file is still the one that is locked, and not removed or replaced."""
+        return _is_file_at(self._descriptor, self.path)
+
     def release(self) -> None:
-        """Remove the file and give the lock up."""
-        self.path.unlink(missing_ok=True)
+        """Remove the file, if it's still ours, and give the lock up."""
+        if self.intact():
+            self.path.unlink(missing_ok=True)
         os.close(self._descriptor)
 
     def __enter__(self) -> Self:

@@ -75,7 +75,7 @@ def serve(paths: Paths, environ: dict[str, str]) -> None:
     configuration = environ.get("ERIS_CONFIG")
     loaded = specification.load(Path(configuration) if configuration else None, environ)
     paths.create()
-    with _lock(paths):
+    with _lock(paths) as lock:
         logger = start_logging(NAME, paths.logs, _log_level(paths, environ))
         for warning in loaded.warnings:
             logger.warning("configuration", words=warning)
@@ -84,7 +84,7 @@ def serve(paths: Paths, environ: dict[str, str]) -> None:
             loaded = _offline(loaded)
         logger.info("started", pid=os.getpid(), vault=str(paths.vault))
         try:
-            Supervisor(paths, loaded, environ, logger).run()
+            Supervisor(paths, lock, loaded, environ, logger).run()
         except Exception:
             logger.exception("supervisor-failed")
             raise

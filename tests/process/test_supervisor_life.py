@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -251,6 +252,16 @@ def test_it_can_be_stopped_while_it_starts(tmp_path: Path) -> None:
         process.terminate()
         assert process.wait(30) == 0
         assert_nothing_remains(started)
+
+
+def test_it_ends_when_its_runtime_directory_is_taken_away(tmp_path: Path) -> None:
+    with system(tmp_path) as started:
+        process = started.supervisors[-1]
+        started.status()
+        shutil.rmtree(started.paths.runtime)
+        assert process.wait(30) == 0
+        assert started.survivors() == []
+        assert started.start().state == "ready"
 
 
 # Talking to it.
