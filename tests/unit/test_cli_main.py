@@ -126,3 +126,12 @@ def test_settings_are_set_got_shown_and_checked(tmp_path):
     done = config("validate")
     assert done.returncode == 1
     assert "turn.tool_rounds" in done.stderr
+
+
+def test_bad_settings_are_refused_before_anything_is_started(tmp_path):
+    (tmp_path / ".eris").mkdir()
+    (tmp_path / ".eris" / "config.toml").write_text("[model]\nthreads = -1\n")
+    environ = {"PATH": "/usr/bin", "HOME": str(tmp_path / "home")}
+    done = eris("up", cwd=tmp_path, env=environ)
+    assert done.returncode == 78
+    assert "config.toml, line 2: model.threads" in done.stderr
