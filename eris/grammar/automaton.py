@@ -26,6 +26,7 @@ class AutomatonTooLarge(PatternNotSupported):
 
 MOST_STATES = 1_500
 _MOST_NFA_STATES = 4_000
+_MOST_WORK = 60_000
 # Merging takes time quadratic in the states; without it the automaton is larger, not wrong.
 _MOST_MERGED = 100
 
@@ -160,7 +161,11 @@ def from_pattern(node: Node) -> Automaton:
     numbers = {begin: 0}
     order = [begin]
     edges: list[Edges] = []
+    work = 0
     for states in order:
+        work += len(states)
+        if work > _MOST_WORK:
+            raise AutomatonTooLarge("a pattern with too many overlapping repetitions")
         targets: dict[int, set[int]] = {}
         for state in states:
             for chars, target in nfa.moves[state]:

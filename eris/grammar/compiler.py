@@ -290,6 +290,21 @@ def finish(rules: RuleBook, root: Expression) -> Grammar:
 
 
 def digest(value: object, options: Options) -> str:
-    """Give a hexadecimal digest of a JSON value together with the options."""
-    text = json.dumps([value, repr(options)], ensure_ascii=True, default=repr)
-    return hashlib.sha256(text.encode()).hexdigest()
+    """Give a hexadecimal digest of a JSON value together with the options.
+
+    The order of keys counts, since it decides the order in the grammar.
+    """
+    hasher = hashlib.sha256(repr(options).encode())
+    stack = [value]
+    while stack:  # not recursive: a schema of a stranger may nest deeper than Python does
+        item = stack.pop()
+        match item:
+            case Mapping():
+                hasher.update(b"{%d" % len(item))
+                stack.extend(part for pair in item.items() for part in pair)
+            case list() | tuple():
+                hasher.update(b"[%d" % len(item))
+                stack.extend(item)
+            case _:
+                hasher.update(json.dumps(item, default=repr).encode())
+    return hasher.hexdigest()

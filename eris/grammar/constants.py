@@ -83,20 +83,20 @@ class _Checker:
 
     def __init__(self, context: Context, branch: Branch) -> None:
         self._context = context
-        self._branch = branch
+        whole = _validator(context.document.root.schema)
+        self._validators = [(leaf.pointer, whole.evolve(schema=leaf.schema)) for leaf in branch]
 
     def __call__(self, value: object) -> bool:
         from jsonschema.exceptions import ValidationError  # noqa: PLC0415 - 100 ms, seldom needed
 
-        validator = _validator(self._context.document.root.schema)
-        for leaf in self._branch:
+        for pointer, validator in self._validators:
             try:
-                validator.evolve(schema=leaf.schema).validate(cast("str", value))
+                validator.validate(cast("str", value))
             except ValidationError:
                 return False
             except Exception as error:  # noqa: BLE001 - a broken sibling fails in any way
                 reason = f"the listed values couldn't be checked against it ({error})"
-                self._context.report.later(leaf.pointer, "enum", reason)
+                self._context.report.later(pointer, "enum", reason)
         return True
 
 

@@ -9,12 +9,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import unquote, urldefrag, urljoin
 
-from eris.grammar.errors import MalformedSchema
+from eris.grammar.errors import MalformedSchema, SchemaTooLarge
 from eris.grammar.report import ReportBuilder
 
 Schema = Mapping[str, object] | bool
 
 _MOST_BRANCHES = 256
+_MOST_STEPS = 4_000
+_MOST_PLACES = 200_000
 _DATA_KEYWORDS = frozenset({"enum", "const", "default", "examples", "example"})
 _OLD_DRAFTS = ("draft-03", "draft-04", "draft-06", "draft-07")
 
@@ -69,13 +71,18 @@ class Document:
         self.ref_stands_alone = isinstance(declared, str) and any(
             draft in declared for draft in _OLD_DRAFTS
         )
+        self._steps = 0
         self._index()
 
     def _index(self) -> None:
         """Find identifiers and anchors, without recursion."""
         todo: list[tuple[Place, str]] = [(self.root, "")]
+        count = 0
         while todo:
             place, base = todo.pop()
+            count += 1
+            if count > _MOST_PLACES:
+                raise SchemaTooLarge("#", f"it has more than {_MOST_PLACES} parts")
             schema = place.schema
             if isinstance(schema, Mapping):
                 identifier = schema.get("$id", schema.get("id"))
@@ -128,6 +135,7 @@ class Document:
             MalformedSchema: One of the schemas isn't one.
         """
         found: dict[Branch, None] = {}
+        self._steps = 0
         for branch in self._branches(_Work(places), choices=choices):
             found.setdefault(branch)
             if len(found) > _MOST_BRANCHES:
@@ -135,6 +143,9 @@ class Document:
         return list(found)
 
     def _branches(self, work: "_Work", *, choices: bool) -> Iterator[Branch]:
+        self._steps += 1
+        if self._steps > _MOST_STEPS:
+            raise TooManyBranches
         while work.todo:
             place, *rest = work.todo
             work.todo = tuple(rest)

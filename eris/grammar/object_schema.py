@@ -11,7 +11,7 @@ from eris.grammar.expression import Expression
 from eris.grammar.pattern import Node, PatternNotSupported, parse_pattern
 from eris.grammar.report import Enforcement
 from eris.grammar.string_schema import contents_of, text_condition
-from eris.grammar.strings import TextCondition
+from eris.grammar.strings import BLOCK, TextCondition
 
 _MOST_PATTERNS = 3
 _MOST_COUNTED = 4_000
@@ -73,7 +73,8 @@ def _count(
 ) -> None:
     """Set how many properties there must be, leaving out what is implied or too much to count."""
     minimum, maximum = wanted
-    if max(minimum, maximum or 0) * len(chain.members) > _MOST_COUNTED or minimum > _MOST_COUNTED:
+    most = max(minimum, maximum or 0)
+    if most * len(chain.members) > _MOST_COUNTED or (chain.extras and most > BLOCK):
         reason = "too many properties to count"
         later(context, branch, {"minProperties": reason, "maxProperties": reason})
         return
