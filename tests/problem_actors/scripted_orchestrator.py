@@ -8,6 +8,7 @@ It keeps its turns in a file, so that it can be killed and started again like th
 - ``fail``: the turn fails. ``wait``: it runs until it's cancelled.
 """
 
+import os
 import threading
 import time
 from typing import Any, ClassVar
@@ -50,6 +51,7 @@ class ScriptedOrchestrator(Actor):
     ACCEPTS: ClassVar[Any] = SubmitTurn | CancelTurn | NewSession | ListSessions | DescribeContext
 
     def started(self) -> None:
+        time.sleep(float(os.environ.get("SCRIPTED_SLOW_SECONDS", "0")))
         self.file = self.port.paths.state / "scripted.msgpack"
         self.sessions: dict[str, Conversation] = {}
         self.idems: dict[str, str] = {}

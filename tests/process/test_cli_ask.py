@@ -126,6 +126,17 @@ def test_it_waits_through_the_death_of(system, victim):
     assert len(turns(system)) == 1
 
 
+def test_it_waits_for_an_orchestrator_that_is_slow_to_start(system):
+    child = begin(system, "count 50 0.02")
+    wait_until(lambda: any(turn.message for turn in turns(system)))
+    system.kill("orchestrator")
+    system.environ["SCRIPTED_SLOW_SECONDS"] = "2"
+    system.start("orchestrator", SCRIPTED)
+    out, err = child.communicate(timeout=60)
+    assert (child.returncode, err) == (0, "")
+    assert out.split()[-1] == "n50"
+
+
 def test_several_may_ask_at_once_and_each_gets_its_own_answer(system):
     answers = {}
     threads = [
