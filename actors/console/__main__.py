@@ -41,7 +41,8 @@ def _attached(paths: Paths, session: str, *, plain: bool) -> int:
     settings = load_settings(paths.vault, os.environ).settings
     start_logging("console", paths.logs, settings.log_level)
     with attach("console", paths, settings) as port:
-        if plain or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        drawable = sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+        if plain or not drawable:
             return run_plain(port, session, sys.stdin, sys.stdout, sys.stderr)
         from actors.console.screen import Screen  # noqa: PLC0415 - not needed without a terminal
 
