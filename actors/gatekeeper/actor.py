@@ -32,6 +32,10 @@ from proto.tools import CallTool, Effect, ToolResult
 TOPIC = "tools"
 """Subscription that tells of every change of the registry."""
 
+MOST_CALLS = 2
+"""Calls of one answer. A small model that finds no end writes the same call again and again; what
+needs more of them has more rounds."""
+
 _MARGIN_SECONDS = 0.25
 """Kept of a request's time for sending the outcome back."""
 
@@ -50,7 +54,9 @@ class Gatekeeper(Actor):
         self._registry = Registry()
         self._remembered = port.paths.state / "gatekeeper-tools.json"
         self._denied = port.settings.tools.denied
-        limits = EnvelopeLimits(thought_max=port.settings.generation.thought_characters)
+        limits = EnvelopeLimits(
+            max_calls=MOST_CALLS, thought_max=port.settings.generation.thought_characters
+        )
         self._grammars = SubsetCache(limits=limits)
         self._in_flight: InFlight[Request] = InFlight()
 

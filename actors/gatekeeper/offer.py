@@ -1,6 +1,5 @@
 """What the model is offered: one set of tools, from which prompt text and grammar are both made."""
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 from actors.gatekeeper.normalisation import resolve, types_of
 from actors.gatekeeper.permissions import why_not
 from actors.gatekeeper.registry import RegisteredTool, Registry
+from eris.envelope import Envelope, ToolCall, render_envelope
 from eris.grammar import SubsetCache, ToolSchema, dump
 from eris.grammar.json_text import DEFAULT_FORM
 from proto.gatekeeper import Offered
@@ -20,11 +20,12 @@ MOST_GRAMMAR_BYTES = 200_000
 """Above this a set is halved: engines refuse, or crawl with, grammars that are too large."""
 
 _DEEPEST = 4
-_SUCH_AS = re.compile(r"\bsuch as (\S+?)[.;,]?$")
-"""The end of an argument's description that names an example."""
+
+UNSAID = "..."
+"""Stands for what the model has to say itself."""
 
 _PLACEHOLDERS: Mapping[str, object] = {
-    "string": "...",
+    "string": UNSAID,
     "integer": 1,
     "number": 1,
     "boolean": True,
@@ -94,8 +95,10 @@ def offer(chosen: OfferedSet, grammars: SubsetCache) -> Offered:
 def tools_text(tools: Sequence[RegisteredTool]) -> str:
     """Return the description of some tools for the prompt; empty for none.
 
-    A small model copies what it's shown, so every tool comes with a call in exactly the form that
-    the grammar forces.
+    A small model copies what it's shown, so every tool comes with a whole answer that calls it, in
+    exactly the form that the grammar forces. Shown the bare call only, a model of 0.5B parameters
+    called the right tool for 2 of 6 requests and claimed to have done the rest; shown the answer,
+    for 5 of 6. Its arguments are left open, for it copies a path from an example too.
     """
     return "\n".join(_tool_text(tool) for tool in tools)
 
@@ -106,7 +109,7 @@ def _tool_text(tool: RegisteredTool) -> str:
         f"    {name}: {_argument_text(name, argument, tool.schema)}"
         for name, argument in tool.schema.get("properties", {}).items()
     ]
-    lines.append(f"    call: {example_call(tool.name, tool.schema)}")
+    lines.append(f"    to use it, answer: {_example_answer(tool)}")
     return "\n".join(lines)
 
 
@@ -116,6 +119,12 @@ def example_call(name: str, schema: Mapping[str, Any]) -> str:
     Used in the prompt, and in errors that say how to do it right.
     """
     return dump({"name": name, "args": _example_object(schema, schema, 0)}, DEFAULT_FORM)
+
+
+def _example_answer(tool: RegisteredTool) -> str:
+    arguments = _example_object(tool.schema, tool.schema, 0)
+    call = ToolCall(tool.name, arguments)
+    return render_envelope(Envelope(thought=UNSAID, tool_calls=(call,)))
 
 
 def _argument_text(name: str, argument: object, root: Mapping[str, Any]) -> str:
@@ -133,7 +142,9 @@ def _argument_text(name: str, argument: object, root: Mapping[str, Any]) -> str:
     return notes or "text"
 
 
-def _example_object(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> object:
+def _example_object(
+    schema: Mapping[str, Any], root: Mapping[str, Any], depth: int
+) -> dict[str, object]:
     required = schema.get("required", ())
     return {
         name: _example(argument, root, depth + 1)
@@ -157,7 +168,4 @@ def _example(schema: object, root: Mapping[str, Any], depth: int) -> object:
     if "properties" in described and depth < _DEEPEST:
         return _example_object(described, root, depth)
     kinds = sorted(types_of(described, root) - {"null"})
-    named = _SUCH_AS.search(str(own.get("description") or described.get("description") or ""))
-    if named and kinds == ["string"]:
-        return named[1]
-    return _PLACEHOLDERS[kinds[0]] if kinds else "..."
+    return _PLACEHOLDERS[kinds[0]] if kinds else UNSAID

@@ -28,7 +28,10 @@ QUESTION_SECONDS = 1.0
 """How long a question waits for its vector before words alone decide."""
 
 FIRST_REGISTRY_SECONDS = 2.0
-"""How long a question waits for the first list of tools after a start."""
+"""How long a question waits for the first tools after a start."""
+
+START_SECONDS = 10.0
+"""How long the start lasts: if there are no tools by then, there are none."""
 
 _LIST_SECONDS = 30.0
 _EMBED_SECONDS = 60.0
@@ -74,6 +77,7 @@ class Router(Actor):
         self._known = threading.Event()
         self._stale = threading.Event()
         self._cache: VectorCache | None = None
+        self._start_ends = time.monotonic() + START_SECONDS
 
     def started(self) -> None:
         """Open the cache and begin to follow the registry."""
@@ -108,7 +112,8 @@ class Router(Actor):
     def _answer(self, request: Request) -> Routed:
         begun = time.perf_counter()
         route: Route = request.body
-        self._known.wait(min(FIRST_REGISTRY_SECONDS, max(0.0, request.remaining / 2)))
+        starting = self._start_ends - time.monotonic()
+        self._known.wait(max(0.0, min(FIRST_REGISTRY_SECONDS, starting, request.remaining / 2)))
         tools = self._tools
         limit = min(route.limit, self.port.settings.router.limit)
         similar = self._similar(tools, route.text, request)

@@ -94,15 +94,17 @@ def test_without_tools_there_is_no_text_and_no_call() -> None:
     assert "args" not in found.grammar
 
 
-def test_the_text_shows_arguments_and_a_call_in_the_form_of_the_grammar() -> None:
+def test_the_text_shows_arguments_and_an_answer_in_the_form_of_the_grammar() -> None:
+    answer = '    to use it, answer: {"thought": "...", "status": "Task", "message_to_user": null, '
     assert tools_text(chosen("vault:write", "vault:read").tools) == (
         "- vault:write: Does vault:write.\n"
         "    path: The note, such as notes/today.md\n"
         "    content: The text to write\n"
         '    mode: How; "append" or "overwrite"; optional\n'
-        '    call: {"name": "vault:write", "args": {"path": "notes/today.md", "content": "..."}}\n'
+        f'{answer}"tool_calls": '
+        '[{"name": "vault:write", "args": {"path": "...", "content": "..."}}]}\n'
         "- vault:read: Does vault:read.\n"
-        '    call: {"name": "vault:read", "args": {}}'
+        f'{answer}"tool_calls": [{{"name": "vault:read", "args": {{}}}}]}}'
     )
 
 
