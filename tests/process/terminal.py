@@ -12,9 +12,9 @@ WITHIN = 30.0
 
 
 class Terminal:
-    """A terminal with a console in it."""
+    """A terminal with a program of ours in it, by default a console."""
 
-    def __init__(self, environ, *arguments, width=100, height=30):
+    def __init__(self, environ, *arguments, module="actors.console", width=100, height=30):
         self.socket = f"eris-{secrets.token_hex(4)}"
         kept = {
             key: value
@@ -22,7 +22,7 @@ class Terminal:
             if key.startswith(("ERIS_", "XDG_", "PYTHONPATH"))
         }
         variables = [f"{key}={value}" for key, value in kept.items()]
-        command = ["env", *variables, sys.executable, "-m", "actors.console", *arguments]
+        command = ["env", *variables, sys.executable, "-m", module, *arguments]
         line = f"{shlex.join(command)}; echo LEFT WITH $?; exec cat"
         size = ["-x", str(width), "-y", str(height)]
         self.tmux("-f", "/dev/null", "new-session", "-d", *size, line)

@@ -162,6 +162,16 @@ def test_it_leaves_with_a_clean_terminal(console, leave):
     console.sees("LEFT WITH 0", not_=("queue",))
 
 
+def test_ask_streams_to_a_terminal_and_ctrl_c_cancels(system):
+    terminal = Terminal(system.environ, "ask", "--session", "ask", "count 500 0.02", module="eris")
+    try:
+        terminal.sees("n1 n2 n3")
+        terminal.press("C-c")
+        terminal.sees("The turn was cancelled.", "LEFT WITH 130")
+    finally:
+        terminal.close()
+
+
 def plain(system, lines):
     done = subprocess.run(
         [sys.executable, "-m", "actors.console", "--session", f"p{secrets.token_hex(3)}"],
