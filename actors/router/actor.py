@@ -20,6 +20,7 @@ from actors.router.selection import VectorIndex, select, vector_index
 from actors.router.vectors import unpack
 from eris.actor import Actor, Deferred, Port, Request
 from eris.errors import ErisError
+from proto.errors import ErrorCode
 from proto.gatekeeper import ListedTool, ListTools, RegistryChanged, ToolList
 from proto.memory import Embed, Embedded
 from proto.router import Route, Routed
@@ -38,6 +39,7 @@ _EMBED_SECONDS = 60.0
 _BATCH = 32
 _SHORTEST_PAUSE = 0.5
 _LONGEST_PAUSE = 60.0
+_SOON_OVER = frozenset({ErrorCode.LOADING, ErrorCode.BUSY, ErrorCode.PEER_RESTARTED})
 
 
 @dataclass(frozen=True)
@@ -184,6 +186,8 @@ class Router(Actor):
             except ErisError as error:
                 self.port.log.info("not-complete", code=error.code, error=error.message)
                 complete = False
+                if error.code in _SOON_OVER:
+                    pause = _SHORTEST_PAUSE
             except Exception:
                 # A defect here must not end the only thread that keeps the index.
                 self.port.log.exception("refresh-failed")
@@ -236,7 +240,6 @@ class Router(Actor):
             Embed(texts=texts, background=True),
             Embedded,
             within=_EMBED_SECONDS,
-            retry=True,
         )
         rows = unpack(answer.vectors, answer.dimensions, len(texts))
         return answer.model, dict(zip(texts, rows, strict=True))

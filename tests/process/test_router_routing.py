@@ -1,6 +1,7 @@
 """The router among the real actors: with the embedder, without it, and through restarts."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -81,6 +82,20 @@ def test_a_restarted_router_knows_the_tools_at_once(alone: tuple[Processes, Port
     group.kill("router")
     group.start("router", ready=False)
     assert tools(port, "read ideas.md") == ["vault:read"]
+
+
+def test_a_tool_that_is_registered_later_is_found_though_the_embedder_is_away(
+    tmp_path: Path,
+) -> None:
+    with processes(tmp_path) as group:
+        group.start("bus")
+        for name in ("gatekeeper", "vault", "router"):
+            group.start(name, ready=False)
+        port = group.connect("orchestrator")
+        wait_until(lambda: tools(port, "read ideas.md") == ["vault:read"], 30)
+        assert tools(port, "what time is it") == []
+        group.start("agenda")
+        wait_until(lambda: tools(port, "what time is it") == ["clock:now"], 10)
 
 
 @pytest.mark.model
