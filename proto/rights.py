@@ -43,6 +43,8 @@ RIGHTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             "inference.tokenize.1",
             "inference.generate.1",
         ),
+        # Whether a process that is away will come back.
+        "erisd": ("supervisor.status.1",),
     },
     "router": {
         "gatekeeper": ("gatekeeper.tools.1", "subscribe.1"),

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
+from actors.orchestrator.absence import given_up
 from actors.orchestrator.context_report import report_context
 from actors.orchestrator.generation import ModelFacts
 from actors.orchestrator.journal import Journal
@@ -95,10 +96,7 @@ class Orchestrator(Actor):
             self._sessions[record.session].enqueue(record)
         if unfinished:
             self.port.log.info("resuming", turns=[record.turn for record in unfinished])
-        for seconds in (OWNERS_SECONDS, NEEDED_SECONDS):
-            timer = threading.Timer(seconds, self._release)
-            timer.daemon = True
-            timer.start()
+        threading.Thread(target=self._await_others, name="await-others", daemon=True).start()
 
     def peer_up(self, name: str, incarnation: int) -> None:  # noqa: ARG002 - part of the interface
         """Forget what a restarted `inference` had loaded; begin when all are there."""
@@ -196,6 +194,14 @@ class Orchestrator(Actor):
                 f"There is no session {name!r}.", hint="ListSessions names those that there are."
             )
         return session
+
+    def _await_others(self) -> None:
+        """Let the turns run when those that aren't there have been waited for, or won't come."""
+        while self._held:
+            time.sleep(OWNERS_SECONDS)
+            for name in given_up(self.port, tuple(self._missing)):
+                self._missing.discard(name)
+            self._release()
 
     def _release(self) -> None:
         """Let turns run once everything they need is there, or has been waited for."""

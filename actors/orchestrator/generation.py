@@ -6,6 +6,7 @@ from typing import Protocol
 
 import msgspec
 
+from actors.orchestrator.absence import ModelAbsence
 from actors.orchestrator.answers import AnswerStream
 from actors.orchestrator.cancellation import Cancellation
 from actors.orchestrator.steps import AnswerStep
@@ -48,6 +49,9 @@ RETRY_SECONDS = 0.25
 PROGRESS_SECONDS = 0.25
 """Shortest time between two reports of speed."""
 
+_DESCRIBE_SECONDS = 2.0
+"""How long to wait for a description before looking whether one can come at all."""
+
 _POLL_SECONDS = 1.0
 _CANCEL_SECONDS = 2.0
 
@@ -84,19 +88,26 @@ class ModelFacts:
 
         Raises:
             RemoteError: `inference` doesn't answer in time.
+            UnavailableError: `inference` has been given up: it won't answer.
             CancelledWorkError: The turn was stopped.
         """
-        known = self._known
-        if known is None:
-            known = self._port.ask(
-                "inference",
-                DescribeModel(),
-                ModelDescription,
-                within=within,
-                retry=True,
-                cancelled=cancellation.event if cancellation else None,
-            )
-            self._known = known
+        cancelled = cancellation.event if cancellation else None
+        absence, deadline = ModelAbsence(self._port), time.monotonic() + within
+        while (known := self._known) is None:
+            left = max(0.1, deadline - time.monotonic())
+            try:
+                self._known = self._port.ask(
+                    "inference",
+                    DescribeModel(),
+                    ModelDescription,
+                    within=min(left, _DESCRIBE_SECONDS),
+                    retry=True,
+                    cancelled=cancelled,
+                )
+            except RemoteError as error:
+                if error.code not in LOST | {ErrorCode.EXPIRED} or left <= _DESCRIBE_SECONDS:
+                    raise
+                absence.check(cancelled)
         return known
 
 
@@ -127,16 +138,17 @@ class Generator:
 
         Raises:
             RemoteError: `inference` refused it, such as with ``context-full``.
-            UnavailableError: `inference` stayed away, or lost the answer too often.
+            UnavailableError: `inference` stayed away, was given up, or lost the answer too often.
             CancelledWorkError: The turn was stopped.
             ErisError: ``expired``: the turn's time is used up.
         """
         lost, away_since = 0, 0.0
+        absence = ModelAbsence(self._port, self._monotonic)
         self._audience.reading()
         while True:
             written = _Written()
             try:
-                generated = self._follow(request, written, deadline, trace)
+                generated = self._follow(request, written, deadline, trace, absence)
                 return _step(number, written, generated)
             except RemoteError as error:
                 self._cancellation.check()
@@ -151,6 +163,7 @@ class Generator:
                         f"The model's process can't finish an answer: {error.message}",
                         hint="See `eris status` and `eris logs inference`.",
                     ) from error
+            absence.check(self._cancellation.event)
             again = f" ({lost + 1})" if lost else ""
             self._audience.again()
             self._audience.reading(f"the model's process was restarted, asking again{again}")
@@ -158,7 +171,12 @@ class Generator:
             self._cancellation.check()
 
     def _follow(
-        self, request: Generate, written: _Written, deadline: float, trace: str
+        self,
+        request: Generate,
+        written: _Written,
+        deadline: float,
+        trace: str,
+        absence: ModelAbsence,
     ) -> Generated:
         reader = self._port.open(
             "inference",
@@ -187,6 +205,9 @@ class Generator:
                             self._audience.writing(
                                 item.tokens, item.tokens / max(now - began, 1e-3)
                             )
+                    case None if not stopped:
+                        # A stream waits for a process that was killed; it may never return.
+                        absence.check(self._cancellation.event)
                     case _:
                         pass
                 if now > deadline:
