@@ -78,6 +78,8 @@ class Pong(_Control, frozen=True, tag="pong.1"):
     """Requests that ended in an internal error since the start."""
     dropped: dict[str, int] = {}
     """What was dropped since the start, by reason."""
+    note: str = ""
+    """What a working actor has to do without, and how to help; for `eris status`."""
 
 
 class Subscribe(_Control, frozen=True, tag="subscribe.1"):

@@ -111,19 +111,24 @@ class Memory(Actor):
         while self._embedder is None:
             self._load.wait()
             self._load.clear()
-            try:
-                with self.port.busy("loading"):
+            with self.port.busy("loading"):
+                try:
                     self._embedder = self._loaded()
-            except ErisError as error:
-                self.port.log.warning("no-embedder", code=error.code, error=error.message)
-                self._why_not = error
-            except Exception as error:
-                # A broken installation of a library, say: the actor lives on and says so.
-                self.port.log.exception("no-embedder")
-                self._why_not = ModelError(f"The embedding model can't be loaded: {error!r}.")
+                    self.port.remark("")
+                except ErisError as error:
+                    self.port.log.warning("no-embedder", code=error.code, error=error.message)
+                    self._do_without(error)
+                except Exception as error:
+                    # A broken installation of a library, say: the actor lives on and says so.
+                    self.port.log.exception("no-embedder")
+                    self._do_without(ModelError(f"The embedding model can't be loaded: {error!r}."))
         worker = Worker(self._embedder, self._lanes, self._recent)
         while worker.step():
             pass
+
+    def _do_without(self, error: ErisError) -> None:
+        self._why_not = error
+        self.port.remark(f"{error.message} {error.hint} Until then tools are found by keywords.")
 
     def _loaded(self) -> Embedder:
         name = self.port.settings.model.embedding

@@ -95,6 +95,7 @@ class Connection:
         self.dropped: Counter[str] = Counter()
         self.handled = 0
         self.failed = 0
+        self.note = ""
         self._accepts = accepts
         self._deliver = deliver
         self._peer_up = peer_up
@@ -240,6 +241,7 @@ class Connection:
             handled=self.handled,
             failed=self.failed,
             dropped=dict(self.dropped),
+            note=self.note,
         )
 
     def remember_stream(self, writer: StreamWriter) -> None:

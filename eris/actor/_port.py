@@ -225,6 +225,10 @@ class Port:
         finally:
             self.connection.pop_phase(entry)
 
+    def remark(self, note: str) -> None:
+        """Let ``eris status`` say what this process has to do without; empty when all is well."""
+        self.connection.note = note
+
     def close(self) -> None:
         """Let the worker threads end; work that hasn't begun is dropped."""
         if self._workers is not None:

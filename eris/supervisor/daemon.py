@@ -282,7 +282,9 @@ class Supervisor:
             handled=pong.handled,
             failed=pong.failed,
             dropped=pong.dropped,
-            detail="; ".join(part for part in (self._waits_for(child), child.note) if part),
+            detail="; ".join(
+                part for part in (self._waits_for(child), child.note, pong.note) if part
+            ),
         )
 
     def _waits_for(self, child: Child) -> str:
