@@ -155,9 +155,8 @@ class Supervised:
 
     def eris(self, *arguments: str, within: float = 90.0) -> "subprocess.CompletedProcess[str]":
         """Run ``eris`` with arguments on this vault."""
-        command, *rest = arguments
         return subprocess.run(
-            [sys.executable, "-m", "eris", command, "--vault", str(self.vault), *rest],
+            [sys.executable, "-m", "eris", "--vault", str(self.vault), *arguments],
             env=self.environ,
             cwd=REPOSITORY,
             stdin=subprocess.DEVNULL,

@@ -60,6 +60,17 @@ def _warn(warnings: tuple[ConfigurationWarning, ...]) -> None:
         click.echo(f"warning: {warning.message} {warning.hint}", err=True)
 
 
+def _supervisor_warnings(invocation: Invocation) -> tuple[ConfigurationWarning, ...]:
+    from eris.supervisor import specification  # noqa: PLC0415 - only `validate` needs it
+
+    named = invocation.environ.get("ERIS_CONFIG")
+    loaded = specification.load(Path(named) if named else None, invocation.environ)
+    hint = "Correct or remove it: docs/supervision.md"
+    return tuple(
+        ConfigurationWarning(key="", message=words, hint=hint) for words in loaded.warnings
+    )
+
+
 def _known(key: str) -> str:
     if key not in KEYS:
         near = nearest_key(key)
@@ -181,8 +192,11 @@ def path(invocation: Invocation, as_json: bool) -> None:
 @vault_option
 @pass_invocation
 def validate(invocation: Invocation, as_json: bool) -> int:
-    """Check every settings file. Exits 0 if all is well, 1 with warnings, 78 with a bad value."""
-    warnings = _load(invocation).warnings
+    """Check every settings file, supervisor.toml too, as `eris up` does.
+
+    Exits 0 if all is well, 1 with warnings, 78 with a bad value.
+    """
+    warnings = (*_load(invocation).warnings, *_supervisor_warnings(invocation))
     if as_json:
         click.echo(msgspec.json.encode({"ok": not warnings, "warnings": warnings}).decode())
     else:
