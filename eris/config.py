@@ -68,6 +68,9 @@ class RouterSettings(_Section, frozen=True):
     """Least similarity between what was said and a tool for the tool to be offered."""
     limit: Count = 5
     """Most tools to offer in a turn."""
+    evident: Share = 0.65
+    """Similarity from which on a tool is certainly needed: the model must call one before it
+    answers. What was said in so many words, such as a note's name with a verb, is above it."""
 
 
 class TurnSettings(_Section, frozen=True):

@@ -67,6 +67,8 @@ class Offered(_Gatekeeper, frozen=True, tag="gatekeeper.offered.1"):
     """Digest of the grammar, for caches."""
     left_out: dict[str, str] = {}
     """Candidates that aren't offered, and why."""
+    calling_grammar: str = ""
+    """The same, with at least one call and no message; empty if no tool is offered."""
 
 
 class Invoke(_Gatekeeper, frozen=True, tag="gatekeeper.invoke.1"):

@@ -89,6 +89,7 @@ def offer(chosen: OfferedSet, grammars: SubsetCache) -> Offered:
         text=tools_text(chosen.tools),
         key=compiled.key,
         left_out=dict(chosen.left_out),
+        calling_grammar=grammars.get(schemas, must_call=True).text if schemas else "",
     )
 
 

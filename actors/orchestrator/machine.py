@@ -53,8 +53,8 @@ class Ask(msgspec.Struct, frozen=True, tag="ask"):
     """Let the model answer. Yields an `AnswerStep`."""
 
     round: int
-    offer: OfferStep
-    """Decides the grammar."""
+    grammar: str
+    """GBNF that the answer must follow."""
     room: int
     """Multiple of the usual token limit."""
 
@@ -112,8 +112,8 @@ def decide(turn: Turn, limits: Limits) -> Action:
             action = Run(call=call, journalled=True)
         case ResultStep():
             action = _after_result(turn, limits)
-        case CorrectionStep() as correction:
-            action = _after_correction(turn.steps, correction)
+        case CorrectionStep():
+            action = _ask(turn.steps)
         case FinishedStep():
             raise ValueError(f"the turn {turn.turn} is over")
     return action
@@ -122,7 +122,22 @@ def decide(turn: Turn, limits: Limits) -> Action:
 def _ask(steps: Sequence[Step]) -> Ask:
     rounds = sum(isinstance(step, AnswerStep) for step in steps)
     room = 1 + sum(isinstance(step, CorrectionStep) and step.more_room for step in steps)
-    return Ask(round=rounds, offer=_offer(steps), room=room)
+    offer = _offer(steps)
+    grammar = offer.calling_grammar if _must_call(steps, offer) else offer.grammar
+    return Ask(round=rounds, grammar=grammar, room=room)
+
+
+def _must_call(steps: Sequence[Step], offer: OfferStep) -> bool:
+    """Whether the next answer has to call a tool instead of claiming to have used it.
+
+    A small model likes to say "I saved it" without calling anything. Where a tool is certainly
+    needed, or where it has just claimed that, the grammar leaves it no other way.
+    """
+    if not offer.calling_grammar or _results(steps):
+        return False
+    last = steps[-1]
+    claims = isinstance(last, CorrectionStep) and last.fault is Fault.UNBACKED
+    return offer.evident or claims
 
 
 def _after_answer(turn: Turn, answer: AnswerStep, limits: Limits) -> Action:
@@ -207,19 +222,14 @@ def _after_success(steps: Sequence[Step], results: Sequence[ResultStep], limits:
     repeats = max(_times_seen(steps, result) for result in results)
     if _rounds(steps) >= limits.tool_rounds or repeats >= REPEATS_STOPPED:
         return Prepare(final=True)
-    if repeats < REPEATS_TOLD and not any(_is_repeat(result) for result in results):
+    if any(_is_repeat(result) for result in results):
+        # What it wants done is done: nothing but the answer is missing.
+        return Prepare(final=True)
+    if repeats < REPEATS_TOLD:
         return _ask(steps)
     if attempts(steps) >= limits.recovery_attempts:
         return Prepare(final=True)
     return Record(correct(Fault.REPEATED, results[-1].tool))
-
-
-def _after_correction(steps: Sequence[Step], correction: CorrectionStep) -> Action:
-    """Let the model try again; one that goes on repeating a change gets no more tools."""
-    repeats = sum(_is_repeat(step) for step in steps)
-    if correction.fault is Fault.REPEATED and repeats > 1 and not _offer(steps).final:
-        return Prepare(final=True)
-    return _ask(steps)
 
 
 def _recover(fault: Fault, steps: Sequence[Step], limits: Limits, subject: str = "") -> Action:

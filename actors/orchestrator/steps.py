@@ -52,6 +52,10 @@ class OfferStep(_Step, frozen=True, tag="offered"):
     """The user's local time with the weekday, as the prompt says it."""
     final: bool = False
     """No tool is offered any more: the model has to answer with what is known."""
+    evident: bool = False
+    """A tool is certainly needed: the first answer has to call one."""
+    calling_grammar: str = ""
+    """GBNF for the same tools, with at least one call; empty without tools."""
     note: str = ""
     """What is missing, in plain words, such as a router that can't be reached."""
     route_ms: float = 0

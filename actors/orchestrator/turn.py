@@ -32,7 +32,7 @@ from proto.errors import ErrorCode
 from proto.gatekeeper import Offer, Offered
 from proto.inference import CountTokens, Generate, TokenCounts
 from proto.orchestrator import TurnState
-from proto.router import Route, Routed
+from proto.router import Hit, Route, Routed
 from proto.tools import Origin
 
 ROUTE_SECONDS = 10.0
@@ -155,21 +155,23 @@ class TurnRun:
     def _prepare(self, conversation: Conversation, *, final: bool) -> OfferStep:
         """Find the tools that fit, and get grammar and text for exactly those."""
         began = time.monotonic()
-        fitting, note = ((), "") if final else self._route(conversation.previous_text)
+        hits, note = ((), "") if final else self._route(conversation.previous_text)
         routed = time.monotonic()
-        offered = self._offer(fitting)
+        offered = self._offer(tuple(hit.tool for hit in hits))
         return OfferStep(
             tools=offered.tools,
             grammar=offered.grammar,
             text=offered.text,
             local_time=local_time(self._around.local_now()),
             final=final,
+            evident=any(hit.score >= self._port.settings.router.evident for hit in hits),
+            calling_grammar=offered.calling_grammar,
             note=note,
             route_ms=_milliseconds(routed - began),
             offer_ms=_milliseconds(time.monotonic() - routed),
         )
 
-    def _route(self, before: str) -> tuple[tuple[str, ...], str]:
+    def _route(self, before: str) -> tuple[tuple[Hit, ...], str]:
         self._telling.phase("routing")
         limit = self._port.settings.router.limit
         try:
@@ -191,7 +193,7 @@ class TurnRun:
             self._log.warning("no-routing", code=error.code, message=error.message)
             self._telling.phase("routing", note)
             return (), note
-        return tuple(hit.tool for hit in routed.hits), ""
+        return routed.hits, ""
 
     def _offer(self, fitting: tuple[str, ...]) -> Offered:
         """Ask for the offer; a tool whose owner has just been restarted is waited for."""
@@ -236,7 +238,7 @@ class TurnRun:
         return Generate(
             messages=conversation.prompt(self._steps),
             session=self._record.session,
-            grammar=ask.offer.grammar,
+            grammar=ask.grammar,
             max_tokens=min(settings.max_tokens * ask.room, facts.context_length // 2),
             min_answer_tokens=reserved_tokens(settings.max_tokens, facts.context_length),
             temperature=settings.temperature,

@@ -48,10 +48,12 @@ class EnvelopeLimits:
     Attributes:
         max_calls: Most tool calls in one answer.
         thought_max: Most characters of `thought`.
+        must_call: At least one call, and no message.
     """
 
     max_calls: int = 4
     thought_max: int = 400
+    must_call: bool = False
 
 
 DEFAULT_LIMITS = EnvelopeLimits()
@@ -63,15 +65,23 @@ def envelope_grammar(
     form: Form = DEFAULT_FORM,
     max_calls: int = DEFAULT_LIMITS.max_calls,
     thought_max: int = DEFAULT_LIMITS.thought_max,
+    must_call: bool = False,
 ) -> Compiled:
     """Compile the grammar of an answer that may call these tools and no others.
+
+    With ``must_call`` the answer calls at least one of them and says nothing to the user yet: for
+    the moment when it's certain that a tool is needed, and a small model would rather claim to
+    have used it.
 
     A tool whose schema can't be compiled takes any JSON object instead; the report says so, and
     its arguments have to be validated afterwards. The order of the tools doesn't matter.
 
     Raises:
-        ValueError: Two tools have the same name, or a limit makes no sense.
+        ValueError: Two tools have the same name, a limit makes no sense, or a call is demanded
+            without any tool.
     """
+    if must_call and not tools:
+        raise ValueError("must_call without any tool")
     if max_calls < 1 or thought_max < 0:
         raise ValueError(f"max_calls={max_calls}, thought_max={thought_max}: too small")
     ordered = sorted(tools, key=lambda tool: tool.name)
@@ -80,13 +90,16 @@ def envelope_grammar(
         twice = sorted({name for name in names if names.count(name) > 1})
         raise ValueError(f"tools with the same name: {', '.join(twice)}")
     options = Options(form=form)
-    limits = EnvelopeLimits(max_calls, thought_max)
+    limits = EnvelopeLimits(max_calls, thought_max, must_call)
     try:
         grammar, report = _envelope(ordered, options, limits, checked=False)
     except SchemaNotUsable:
         # One of the tools is too much for the engines: check each by itself to find which.
         grammar, report = _envelope(ordered, options, limits, checked=True)
-    described = [[(tool.name, tool.schema) for tool in ordered], (max_calls, thought_max)]
+    described = [
+        [(tool.name, tool.schema) for tool in ordered],
+        (max_calls, thought_max, must_call),
+    ]
     return Compiled(print_grammar(grammar), grammar, report, digest(described, options))
 
 
@@ -114,13 +127,15 @@ def _root(
     thought = bounded_repeat(rules, "thought", any_char(rules), 0, limits.thought_max)
     known = scalars(rules)
     statuses = choice(Literal(dump(status, form)) for status in STATUSES)
-    message = choice([known["string"], known["null"]])
+    message = known["null"] if limits.must_call else choice([known["string"], known["null"]])
     calls: Expression = Literal("[]")
     if call is not None:
         one = rules.define("call", call)
         more = repeat(sequence(Literal(form.comma), one), 0, limits.max_calls - 1)
         some = sequence(Literal("["), one, more, Literal("]"))
-        calls = rules.define("calls", choice([Literal("[]"), some]) or some)
+        calls = rules.define(
+            "calls", some if limits.must_call else choice([Literal("[]"), some]) or some
+        )
     parts = {
         "thought": rules.define("thought", quoted(thought)),
         "status": rules.define("status", statuses or NULL),
@@ -178,19 +193,21 @@ class SubsetCache:
         self.limits = limits
         self.hits = 0
         self.misses = 0
-        self._compiled: OrderedDict[tuple[tuple[str, str], ...], Compiled] = OrderedDict()
+        self._compiled: OrderedDict[tuple[bool, tuple[tuple[str, str], ...]], Compiled] = (
+            OrderedDict()
+        )
         self._hashes: dict[str, tuple[object, str]] = {}
 
     def __len__(self) -> int:
         return len(self._compiled)
 
-    def get(self, tools: Sequence[ToolSchema]) -> Compiled:
+    def get(self, tools: Sequence[ToolSchema], *, must_call: bool = False) -> Compiled:
         """Give the envelope grammar for a set of tools, compiled at most once while it's kept.
 
         Raises:
-            ValueError: Two tools have the same name.
+            ValueError: Two tools have the same name, or there's none and a call is demanded.
         """
-        key = tuple(sorted((tool.name, self._hash(tool)) for tool in tools))
+        key = (must_call, tuple(sorted((tool.name, self._hash(tool)) for tool in tools)))
         known = self._compiled.get(key)
         if known is not None:
             self.hits += 1
@@ -202,6 +219,7 @@ class SubsetCache:
             form=self.form,
             max_calls=self.limits.max_calls,
             thought_max=self.limits.thought_max,
+            must_call=must_call,
         )
         self._compiled[key] = compiled
         while len(self._compiled) > self.size:

@@ -83,6 +83,7 @@ def test_text_and_grammar_speak_of_exactly_the_offered_tools(
         offered = name in found.tools
         assert (f"- {name}:" in found.text) is offered
         assert (name in found.grammar) is offered
+        assert (name in found.calling_grammar) is offered
         assert (name in found.left_out) is (name in candidates and not offered)
 
 
@@ -92,6 +93,7 @@ def test_without_tools_there_is_no_text_and_no_call() -> None:
     assert found.tools == ()
     assert "[]" in found.grammar
     assert "args" not in found.grammar
+    assert found.calling_grammar == ""
 
 
 def test_the_text_shows_arguments_and_an_answer_in_the_form_of_the_grammar() -> None:

@@ -2,6 +2,7 @@
 
 import json
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -188,3 +189,24 @@ def test_the_grammar_is_readable():
     text = envelope_grammar([READ]).text
     assert 'vault-read-args ::= "{\\"path\\": " string "}"' in text.splitlines()
     assert json.dumps(text)  # plain text without surprises
+
+
+def test_where_a_call_is_demanded_there_is_one_and_no_message():
+    accepts = acceptor(envelope_grammar(TOOLS, must_call=True).text)
+    call = ToolCall(READ.name, {"path": "a.md"})
+    thought = Envelope(thought="x", status="Task", message_to_user=None, tool_calls=(call,))
+    assert accepts(render_envelope(thought))
+    assert not accepts(render_envelope(msgspec.structs.replace(thought, tool_calls=())))
+    assert not accepts(render_envelope(msgspec.structs.replace(thought, message_to_user="Done.")))
+
+
+def test_a_call_cannot_be_demanded_without_tools():
+    with pytest.raises(ValueError, match="without any tool"):
+        envelope_grammar((), must_call=True)
+
+
+def test_the_cache_tells_a_demanded_call_from_a_free_choice():
+    cache = SubsetCache()
+    free, demanded = cache.get(TOOLS), cache.get(TOOLS, must_call=True)
+    assert free.key != demanded.key
+    assert cache.get(TOOLS, must_call=True) is demanded

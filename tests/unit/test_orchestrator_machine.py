@@ -2,6 +2,7 @@
 
 import json
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,7 +18,7 @@ from actors.orchestrator.machine import (
     Turn,
     decide,
 )
-from actors.orchestrator.recovery import RECOVERIES
+from actors.orchestrator.recovery import RECOVERIES, correct
 from actors.orchestrator.steps import (
     AnswerStep,
     CallStep,
@@ -249,19 +250,38 @@ def test_the_third_identical_result_is_told_and_the_fifth_stops():
     assert steps[-1].message == "Hello!"
 
 
-def test_the_same_change_twice_in_a_turn_is_done_once():
+def test_the_same_change_twice_in_a_turn_is_done_once_and_only_the_answer_is_left():
     steps = play([write(), write(), SAVED])
     assert len(of(CallStep, steps)) == 1
     assert [result.skipped for result in of(ResultStep, steps)] == [False, True]
-    assert faults(steps) == [Fault.REPEATED]
-    assert steps[-1].message == "I've saved it."
-
-
-def test_a_model_that_goes_on_repeating_a_change_loses_its_tools():
-    steps = play([write(), write(), write(), SAVED])
-    assert len(of(CallStep, steps)) == 1
     assert of(OfferStep, steps)[-1].final
+    assert faults(steps) == []
     assert steps[-1].message == "I've saved it."
+
+
+OFFER = OfferStep(tools=TOOLS, grammar="any", calling_grammar="a call")
+CALLED = (CallStep(call_id="t.0.0", tool="vault:read", arguments="{}"),)
+RESULT = ResultStep(call_id="t.0.0", tool="vault:read", arguments="{}", ok=True, content="text")
+FIRST = AnswerStep(round=0, text=read()[0])
+CLAIM = AnswerStep(round=0, text=SAVED[0])
+
+
+@pytest.mark.parametrize(
+    ("steps", "grammar"),
+    [
+        ((OFFER,), "any"),
+        ((msgspec.structs.replace(OFFER, evident=True),), "a call"),
+        ((msgspec.structs.replace(OFFER, evident=True, calling_grammar=""),), "any"),
+        ((msgspec.structs.replace(OFFER, evident=True), FIRST, *CALLED, RESULT), "any"),
+        ((OFFER, CLAIM, correct(Fault.UNBACKED)), "a call"),
+        ((OFFER, CLAIM, correct(Fault.EMPTY)), "any"),
+    ],
+    ids=["perhaps", "certain", "nothing offered", "called already", "only claimed", "empty"],
+)
+def test_a_call_is_demanded_where_a_tool_is_certainly_needed(steps, grammar):
+    action = decide(Turn(turn="t", text="do it", steps=steps), LIMITS)
+    assert isinstance(action, Ask)
+    assert action.grammar == grammar
 
 
 def test_a_change_after_another_one_is_no_repetition():
