@@ -83,9 +83,10 @@ def paths_for(vault: Path, environ: Mapping[str, str]) -> Paths:
     """Return the places of a vault; creates nothing but, for a vault without one, its id.
 
     Raises:
-        ConfigurationError: The vault isn't a folder that can be read.
+        ConfigurationError: The vault isn't a folder that can be read, or its path isn't text.
     """
     vault = Path(os.path.realpath(vault.expanduser()))
+    require_text(vault)
     if not vault.is_dir():
         raise ConfigurationError(
             f"The vault {vault} is not a folder.",
@@ -139,6 +140,25 @@ def find_vault(option: str | None, environ: Mapping[str, str], cwd: Path) -> Pat
         f"There is no vault at {cwd} or above it.",
         hint="Name one with --vault or ERIS_VAULT, or make one: eris init PATH",
     )
+
+
+def unicode_text(text: str) -> str:
+    """Return text from the command line or a file name; bytes that are no UTF-8 become U+FFFD."""
+    return os.fsencode(text).decode("utf-8", errors="replace")
+
+
+def require_text(vault: Path) -> None:
+    """Check that a vault's path can be shown and stored.
+
+    Raises:
+        ConfigurationError: It has bytes that are no UTF-8.
+    """
+    readable = unicode_text(str(vault))
+    if readable != str(vault):
+        raise ConfigurationError(
+            f"The path of the vault {readable} is not valid Unicode.",
+            hint="Rename the folder: its path is shown and stored as text.",
+        )
 
 
 def models_folder(environ: Mapping[str, str]) -> Path:

@@ -13,6 +13,7 @@ from eris.cli import failure
 from eris.cli.invocation import Invocation, example, json_option, pass_invocation, vault_option
 from eris.cli.starting import start_system
 from eris.errors import ErisError, UnavailableError
+from eris.paths import unicode_text
 from eris.surface import (
     SUBMIT_SECONDS,
     attach,
@@ -61,7 +62,7 @@ def ask(
     input. The answer goes to standard output, as it's written if that is a terminal; what was
     changed is told on standard error. Ctrl-C cancels the turn.
     """
-    said = _said(text)
+    said, session = _said(text), unicode_text(session)
     paths = invocation.paths()
     if start and not is_running(paths):
         start_system(paths.vault, invocation.child_environment(), sys.stderr)
@@ -164,7 +165,7 @@ def _call_document(call: ToolCallView) -> dict[str, object]:
 
 def _said(text: tuple[str, ...]) -> str:
     if text and text != ("-",):
-        said = " ".join(text)
+        said = unicode_text(" ".join(text))
     elif not text and sys.stdin.isatty():
         raise click.UsageError("Say what to ask: eris ask TEXT, or pipe the text in.")
     else:

@@ -11,7 +11,7 @@ import msgspec
 from eris.cli.invocation import Invocation, example, json_option, pass_invocation
 from eris.config import vault_file
 from eris.errors import ConflictError, InvalidError, StorageError
-from eris.paths import SETTINGS_FOLDER, paths_for
+from eris.paths import SETTINGS_FOLDER, paths_for, require_text
 from eris.toml_text import set_key
 
 OBSIDIAN_FOLDER = ".obsidian"
@@ -126,6 +126,7 @@ def _write(vault: Path, name: str, *, empty: bool) -> list[Path]:
 
 
 def _check(vault: Path) -> None:
+    require_text(vault)
     if vault.exists() and not vault.is_dir():
         raise InvalidError(f"{vault} is a file.", hint="A vault is a folder; name one.")
     if not vault.parent.is_dir():

@@ -283,6 +283,11 @@ class Core:
     def _patience_ended(self, child: Child, now: float) -> Iterator[Action]:
         if child.state is State.STARTING and child.pid:
             limit = child.specification.ready_s
+            bus = self.children.get(BUS)
+            if child is not bus and bus is not None and bus.state not in UP:
+                # Without the bus it can't get ready: time counts from when there is one.
+                child.deadline = now + limit
+                return
             yield from self._hang(child, f"wasn't ready {limit:g} s after its start")
         elif child.state is State.STOPPING:
             limit = child.specification.stop_s

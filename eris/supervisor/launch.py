@@ -49,7 +49,7 @@ def wait_until_up(
     *,
     answering: bool = False,
 ) -> StatusReport:
-    """Wait until every child is up or given up.
+    """Wait until every child is up or given up, or the bus is given up.
 
     Args:
         paths: Places of the vault.
@@ -70,7 +70,7 @@ def wait_until_up(
             left = max(0.1, until - time.monotonic())
             report = control.request(paths, Status(), StatusReport, within=left)
             progress(report)
-            if answering or all(actor.state in _SETTLED for actor in report.actors):
+            if answering or _is_settled(report):
                 return report
         time.sleep(_POLL_S)
     raise UnavailableError(
@@ -88,6 +88,12 @@ def complaints(paths: Paths) -> list[str]:
 
 def _somebody(paths: Paths) -> int:
     return holder(paths.lock(control.NAME))
+
+
+def _is_settled(report: StatusReport) -> bool:
+    """Whether nothing more is to come; without the bus nobody else can get ready."""
+    states = {actor.name: actor.state for actor in report.actors}
+    return states.get("bus") == "failed" or all(state in _SETTLED for state in states.values())
 
 
 def _not_ready(report: StatusReport | None) -> str:

@@ -1,6 +1,7 @@
 """`eris ask` against a real bus and an orchestrator that says what it's told."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -74,6 +75,11 @@ def test_with_json_everything_known_is_one_document(system):
     assert call["result"] == "Saved."
     assert document["tokens"]["prompt"] == 120
     assert document["timings_ms"]["decode"] == 1000
+
+
+def test_bytes_that_are_no_text_are_said_as_replacement_characters(system):
+    odd = os.fsdecode(b"caf\xe9")
+    assert ask(system, "--session", odd, f"say {odd}") == (0, "caf\ufffd\n", "")
 
 
 @pytest.mark.parametrize("arguments", [[], ["-"]])

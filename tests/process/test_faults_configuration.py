@@ -1,10 +1,12 @@
 """Bad settings and a second start, as they meet a user of `eris up`."""
 
 import json
+import socket
 from pathlib import Path
 
 import pytest
 
+from eris.remote import load_keys
 from tests.process.faults_support import actors
 from tests.supervised import Supervised, supervised
 
@@ -72,6 +74,27 @@ def test_settings_that_go_bad_while_it_runs_cost_nothing_but_the_restart(tmp_pat
         (system.vault / SETTINGS).write_text("")
         assert system.eris("restart", "vault").returncode == 0
         assert system.status().state == "ready"
+
+
+def test_a_taken_port_is_told_at_once_and_mended_by_a_restart(tmp_path: Path) -> None:
+    with supervised(tmp_path, LIGHT) as system, socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        endpoint = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
+        key = load_keys(tmp_path / "laptop.json").public
+        assert (
+            system.eris("peer", "add", "laptop", "--role", "console", "--key", key).returncode == 0
+        )
+        (system.vault / SETTINGS).write_text(f'[bus]\ntcp = "{endpoint}"\n')
+        up = system.eris("up", within=60)
+        assert up.returncode == 1
+        assert "bus (failed)" in up.stderr
+        assert endpoint in up.stderr
+        assert len(system.events("spawned", "bus")) == 1
+        (system.vault / SETTINGS).write_text("")
+        assert system.eris("restart", "bus").returncode == 0
+        system.wait_for(lambda report: report.state == "ready", 60, "everybody up")
+        assert len(system.events("spawned", "vault")) == 1
 
 
 def second_start(system: Supervised, place: Path) -> tuple[int, str]:

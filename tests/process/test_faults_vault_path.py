@@ -1,6 +1,7 @@
 """A whole system on a vault whose path, permissions or disk are unusual."""
 
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -45,6 +46,20 @@ def test_a_vault_in_folders_of_the_longest_names_works(tmp_path: Path) -> None:
     places = {f"XDG_{kind}_HOME": str(tmp_path / kind) for kind in ("STATE", "CACHE")}
     with supervised(tmp_path / ("n" * 255) / ("🍋" * 63), LIGHT, places) as system:
         assert_up_works_and_down_leaves_nothing(system)
+
+
+@pytest.mark.parametrize("command", ["init", "up", "status", "ask"])
+def test_a_path_that_is_no_unicode_is_refused_in_words(tmp_path: Path, command: str) -> None:
+    with supervised(tmp_path, LIGHT) as system:
+        odd = tmp_path / os.fsdecode(b"caf\xe9")
+        if command != "init":
+            system.vault.rename(odd)
+        where = [str(odd)] if command == "init" else ["--vault", str(odd)]
+        refused = system.eris(command, *where, *(["hello"] if command == "ask" else []))
+        assert refused.returncode == 78
+        assert "caf\ufffd is not valid Unicode" in refused.stderr
+        assert "Rename the folder" in refused.stderr
+        assert command != "init" or not odd.exists()
 
 
 def away(vault: Path) -> None:
