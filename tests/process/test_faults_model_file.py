@@ -1,6 +1,7 @@
 """A whole system whose model file is bad, or goes away."""
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -109,8 +110,21 @@ def test_a_model_file_that_vanishes_costs_nothing_until_the_next_start(tmp_path:
         assert by_the_model(talk.say("and now?"))
 
 
-def test_a_turn_ends_when_the_model_goes_for_good_while_it_answers(tmp_path: Path) -> None:
-    """Killed in mid-answer, with its file gone: nobody waits for what can't come back."""
+def removed_and_killed(system: Supervised, file: Path) -> None:
+    file.unlink()
+    system.kill("inference")
+
+
+def cut_off(system: Supervised, file: Path) -> None:
+    """The next look at the missing part kills the process by SIGBUS."""
+    os.truncate(file, 1_000_000)
+
+
+@pytest.mark.parametrize("take_away", [removed_and_killed, cut_off])
+def test_a_turn_ends_when_the_model_goes_for_good_while_it_answers(
+    tmp_path: Path, take_away: Callable[[Supervised, Path], None]
+) -> None:
+    """Nobody waits for what can't come back."""
     with supervised(tmp_path, TALKING) as system:
         file = tmp_path / "mine.gguf"
         shutil.copyfile(model_file(SMALL, system.environ), file)
@@ -119,8 +133,7 @@ def test_a_turn_ends_when_the_model_goes_for_good_while_it_answers(tmp_path: Pat
         talk = Talk(system.connect("console"))
         turn = talk.submit("Tell me a long story.")
         assert talk.written(turn).state == "running"
-        file.unlink()
-        system.kill("inference")
+        take_away(system, file)
         ended = talk.end_of(turn, within=60)
         assert (ended.state, ended.error) == ("failed", "unavailable")
         assert "eris restart inference" in ended.message

@@ -1,5 +1,6 @@
 """A whole system that has to do without something: its embedder, its supervisor, much context."""
 
+import contextlib
 import json
 import shutil
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from proto.inference import DescribeModel, ModelDescription
 from proto.orchestrator import ContextReport, DescribeContext
 from proto.router import Route, Routed
 from tests.embedding import embedding_folder
-from tests.process.faults_support import Talk, actors, by_the_model
+from tests.process.faults_support import Talk, actors, by_the_model, mounted
 from tests.supervised import Supervised, supervised
 from tests.support import wait_until
 
@@ -85,6 +86,51 @@ def test_real_actors_that_nobody_adopts_save_their_state_and_leave(tmp_path: Pat
         assert list((system.paths.state / "kv").glob("*.bin"))
         assert system.start(within=120).state == "ready"
         assert by_the_model(talk.end_of(turn))
+
+
+# Without room on the disk of its state.
+
+
+def fill(folder: Path) -> Path:
+    """Take up all the space there is; returns the file to remove."""
+    file = folder / "filler"
+    for size in (1 << 20, 1 << 12, 1 << 9):
+        with contextlib.suppress(OSError), file.open("ab", buffering=0) as opened:
+            while opened.write(b"x" * size):
+                pass
+    return file
+
+
+@pytest.mark.model
+def test_with_a_full_disk_no_turn_is_accepted_that_could_be_lost(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    state.mkdir()
+    extra = {
+        "ERIS_MODEL_CHAT": "smollm2-135m",
+        "ERIS_GENERATION_MAX_TOKENS": "60",
+        "ERIS_TURN_RECOVERY_ATTEMPTS": "0",
+    }
+    with (
+        mounted(state, "-t", "tmpfs", "-o", "size=40m", "none"),
+        supervised(tmp_path, "", extra) as system,
+    ):
+        before = system.start(within=120)
+        assert before.state == "ready"
+        talk = Talk(system.connect("console"))
+        first = talk.say("Hello")
+        assert by_the_model(first)
+        filler = fill(state)
+        refused = json.loads(system.eris("ask", "--json", "Are you there?").stdout)
+        assert (refused["ok"], refused["error"]["type"]) == (False, "storage")
+        assert "is full" in refused["error"]["message"]
+        # Logs can't be written either; that costs no process its life.
+        after = system.status()
+        assert [actor.pid for actor in after.actors] == [actor.pid for actor in before.actors]
+        assert after.state == "ready"
+        filler.unlink()
+        assert by_the_model(talk.say("And now?"))
+        seen = next(seen for seen in talk.follow() if seen.turns)
+        assert [view.text for view in seen.turns] == ["Hello", "And now?"]
 
 
 # With little context.

@@ -322,6 +322,18 @@ def test_a_child_that_is_not_ready_in_time_is_killed() -> None:
     assert Kill("vault") in story.wait(11)
 
 
+def test_without_the_bus_nobody_has_to_be_ready_in_time() -> None:
+    story = Story(bus=specification(), vault=specification(after=("bus",)))
+    story.wait()
+    assert spawned(story.tell(Exited("bus", 78, "the port is taken"))) == ["vault"]
+    assert Kill("vault") not in story.wait(60)
+    assert story.state() is State.STARTING
+    story.tell(Restart("bus", 1))
+    story.wait(5)
+    story.ready("bus")
+    assert Kill("vault") in story.wait(21)
+
+
 def test_time_in_which_the_supervisor_itself_was_stopped_does_not_count() -> None:
     story = Story()
     story.wait(5)
