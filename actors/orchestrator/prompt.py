@@ -16,6 +16,7 @@ from actors.orchestrator.answers import (
     written_answer,
 )
 from actors.orchestrator.condensing import Condensing, PastTurn, condensed_lines
+from actors.orchestrator.identity import EXAMPLES, IDENTITY
 from actors.orchestrator.steps import (
     AnswerStep,
     CorrectionStep,
@@ -24,16 +25,26 @@ from actors.orchestrator.steps import (
     ResultStep,
     Step,
 )
-from eris.envelope import ToolCall
 from proto.inference import Message, Part
 
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
-FOLLOW_UP = (
-    'Now answer the user in message_to_user from these results, with "tool_calls": []. '
-    "Call another tool only if something is still missing."
+CALL_NOW = "Call the tool that fits, with message_to_user null."
+"""Said after the user's words where a tool is certainly needed."""
+
+CALL_IF_IT_FITS = "Call the tool that fits, with message_to_user null, or answer if none fits."
+"""Said after the user's words where tools are offered."""
+
+NO_TOOL = "No tool is needed: answer in message_to_user."
+"""Said after the user's words where nothing is offered."""
+
+WAS_DONE = 'It is done. Tell the user in message_to_user what was done, with "tool_calls": [].'
+"""Said after the results of calls that changed something."""
+
+LOOKED_UP = (
+    'This is what you looked up. Answer "{text}" from it in message_to_user, with "tool_calls": [].'
 )
-"""Said after tool results."""
+"""Said after other results."""
 
 LAST_WORD = (
     "No tool can be called any more. Answer the user in message_to_user with what is known, "
@@ -41,40 +52,8 @@ LAST_WORD = (
 )
 """Said when the tool rounds of a turn are used up."""
 
-_FORM = write_answer(Answered(thought="one short sentence", message="the answer, or null"))
-_CALL = write_answer(
-    Answered(
-        thought="The user wants a line added to a note.",
-        calls=(
-            ToolCall(
-                "vault:write",
-                {"path": "notes/list.md", "content": "call Anna", "mode": "append"},
-            ),
-        ),
-    )
-)
-_REPORT = write_answer(
-    Answered(thought="The line is added.", message='I added "call Anna" to notes/list.md.')
-)
-
-IDENTITY = f"""\
-You are Eris, the user's personal assistant. You work with the user's own notes, on their computer.
-
-Always answer with one JSON object in exactly this form:
-{_FORM}
-
-Rules:
-- To do something, call a tool that is listed in the message; message_to_user is then null.
-- Take names, paths and texts for a call from the user's words.
-- Without tools, or after their results, answer in message_to_user, short, true, and in the \
-user's language.
-- Say that something is saved or changed only after a tool's result says so.
-
-Example. The user says: Put "call Anna" into notes/list.md
-{_CALL}
-The result is: ok. You answer:
-{_REPORT}"""
-"""The system message. Never changes, so that its KV state is computed once."""
+REMINDED_CHARACTERS = 200
+"""Of the user's words, that are repeated after results."""
 
 _NOT_TOLD = frozenset({Fault.TRUNCATED, Fault.SCHEMA, Fault.EMPTY})
 """Failed answers that aren't shown to the model again: they would only teach it to repeat them."""
@@ -107,12 +86,12 @@ def build_prompt(
     """
     condensed = [turn for turn in past if turn.sequence < condensing.full_from]
     earlier = condensed_lines(condensing.lines_from, condensed)
-    messages = [Message(role="system", parts=(Part(segment="identity", text=IDENTITY),))]
+    messages = [*PREFIX]
     if earlier:
         messages.append(_message("user", [Part(segment="history", text=earlier)]))
     for turn in past:
         if turn.sequence >= condensing.full_from:
-            messages += _as_history(_past_messages(turn))
+            messages += _labelled("history", _past_messages(turn))
     messages += _turn_messages(text, steps, result_characters)
     return tuple(_alternating(messages))
 
@@ -144,6 +123,7 @@ def _past_messages(turn: PastTurn) -> list[Message]:
 def _turn_messages(text: str, steps: Sequence[Step], result_characters: int) -> list[Message]:
     offer = next((step for step in steps if isinstance(step, OfferStep)), None)
     messages: list[Message] = []
+    results: list[ResultStep] = []
     waiting = _opening(text, offer)
     for number, step in enumerate(steps):
         following = steps[number + 1] if number + 1 < len(steps) else None
@@ -154,13 +134,13 @@ def _turn_messages(text: str, steps: Sequence[Step], result_characters: int) -> 
                 if untold or answered is None:
                     continue
                 told = Part(segment="answer", text=written_answer(step, answered))
-                messages.append(_message("user", waiting))
-                messages.append(_message("assistant", [told]))
-                waiting = []
+                messages += [_message("user", waiting), _message("assistant", [told])]
+                waiting, results = [], []
             case ResultStep():
                 waiting.append(Part(segment="results", text=_result(step, result_characters)))
+                results.append(step)
                 if following is None or isinstance(following, AnswerStep):
-                    waiting.append(Part(segment="results", text=f"\n{FOLLOW_UP}"))
+                    waiting.append(Part(segment="results", text=f"\n{_follow_up(text, results)}"))
             case CorrectionStep():
                 waiting.append(Part(segment="recovery", text=f"\n{step.text}"))
             case OfferStep(final=True) if step is not offer:
@@ -178,7 +158,7 @@ def _understood(step: AnswerStep, steps: Sequence[Step]) -> Answered | None:
 
 
 def _opening(text: str, offer: OfferStep | None) -> list[Part]:
-    """The message of a turn: what varies first, then the user's own words."""
+    """The message of a turn: what varies first, then the user's own words and what to do."""
     parts = []
     if offer is not None:
         if offer.text:
@@ -188,8 +168,23 @@ def _opening(text: str, offer: OfferStep | None) -> list[Part]:
         if offer.memory:
             parts.append(Part(segment="memory", text=f"What you know:\n{offer.memory.strip()}\n\n"))
         parts.append(Part(segment="time", text=f"Time: {offer.local_time}\n\n"))
-    parts.append(Part(segment="user", text=f"The user says: {text}"))
+    parts.append(Part(segment="user", text=f"The user says: {text}\n\n"))
+    if offer is None or not offer.tools:
+        what = NO_TOOL
+    else:
+        what = CALL_NOW if offer.evident else CALL_IF_IT_FITS
+    parts.append(Part(segment="tools", text=what))
     return parts
+
+
+def _follow_up(text: str, results: Sequence[ResultStep]) -> str:
+    """What is to be done with results, told so that a change isn't taken for a reading."""
+    if all(result.receipt for result in results):
+        return WAS_DONE
+    reminder = " ".join(text.split())
+    if len(reminder) > REMINDED_CHARACTERS:
+        reminder = f"{reminder[:REMINDED_CHARACTERS]}…"
+    return LOOKED_UP.format(text=reminder.replace('"', "'"))
 
 
 def _result(step: ResultStep, result_characters: int) -> str:
@@ -203,11 +198,11 @@ def _message(role: str, parts: Iterable[Part]) -> Message:
     return Message(role=role, parts=tuple(parts))
 
 
-def _as_history(messages: Iterable[Message]) -> list[Message]:
+def _labelled(segment: str, messages: Iterable[Message]) -> list[Message]:
     return [
         Message(
             role=message.role,
-            parts=tuple(Part(segment="history", text=part.text) for part in message.parts),
+            parts=tuple(Part(segment=segment, text=part.text) for part in message.parts),
         )
         for message in messages
     ]
@@ -223,3 +218,10 @@ def _alternating(messages: Iterable[Message]) -> list[Message]:
             parts = (*joined.pop().parts, gap, *parts)
         joined.append(_message(message.role, parts))
     return joined
+
+
+PREFIX = (
+    Message(role="system", parts=(Part(segment="identity", text=IDENTITY),)),
+    *_labelled("identity", (one for example in EXAMPLES for one in _past_messages(example))),
+)
+"""What every prompt begins with. Never changes, so that its KV state is computed once."""

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from itertools import pairwise
 
+import msgspec
 import pytest
 
 from actors.orchestrator.answers import Answered, write_answer
@@ -14,7 +15,17 @@ from actors.orchestrator.condensing import (
     shorter_results,
     tighten,
 )
-from actors.orchestrator.prompt import FOLLOW_UP, IDENTITY, LAST_WORD, build_prompt, local_time
+from actors.orchestrator.identity import IDENTITY
+from actors.orchestrator.prompt import (
+    CALL_IF_IT_FITS,
+    CALL_NOW,
+    LAST_WORD,
+    NO_TOOL,
+    PREFIX,
+    WAS_DONE,
+    build_prompt,
+    local_time,
+)
 from actors.orchestrator.recovery import correct
 from actors.orchestrator.steps import (
     AnswerStep,
@@ -72,26 +83,50 @@ def texts(messages, segment):
 TOOL_TURN = (OFFER, CALLING, CALL, RESULT, saying("It is saved.", 1))
 
 
-def test_the_system_message_never_changes():
-    morning = prompt("hello", [OFFER])
-    evening = prompt("bye", [CHAT], before=[past(0, "hello", "Hi!", CHAT, saying("Hi!"))])
-    assert morning[0] == evening[0]
-    assert texts(morning, "identity") == [IDENTITY]
+def own(messages):
+    """What comes after the part that never changes."""
+    assert tuple(messages[: len(PREFIX)]) == PREFIX
+    return messages[len(PREFIX) :]
 
 
-def test_the_example_in_the_system_message_has_the_exact_form_of_an_envelope():
+def test_every_prompt_begins_the_same():
+    own(prompt("hello", [OFFER]))
+    own(prompt("bye", [CHAT], before=[past(0, "hello", "Hi!", CHAT, saying("Hi!"))]))
+    assert PREFIX[0].role == "system"
+    assert {part.segment for message in PREFIX for part in message.parts} == {"identity"}
+    assert texts(PREFIX, "identity")[0] == IDENTITY
+
+
+def test_the_examples_have_the_exact_form_of_an_envelope():
     assert (
-        '{"thought": "The user wants a line added to a note.", "status": "Task", '
+        '{"thought": "The user wants a text in a note: vault:write.", "status": "Task", '
         '"message_to_user": null, "tool_calls": [{"name": "vault:write", "args": '
-        '{"path": "notes/list.md", "content": "call Anna", "mode": "append"}}]}'
-    ) in IDENTITY
+        '{"path": "list.md", "content": "call Anna", "mode": "append"}}]}'
+    ) in texts(PREFIX, "identity")
 
 
-def test_what_varies_is_in_the_last_message_with_the_users_words_at_its_end():
-    last = prompt("buy milk", [OFFER])[-1]
-    assert [part.segment for part in last.parts] == ["tools", "time", "user"]
-    assert last.parts[-1].text.endswith("buy milk")
-    assert OFFER.local_time in last.parts[1].text
+def test_the_examples_are_shown_in_the_form_of_turns():
+    example = [message for message in PREFIX if message.role == "user"][-2]
+    last = own(prompt("buy milk", [msgspec.structs.replace(OFFER, evident=True)]))[-1]
+    assert [part.text[:12] for part in example.parts] == [part.text[:12] for part in last.parts]
+
+
+@pytest.mark.parametrize(
+    ("offer", "what"),
+    [
+        (CHAT, NO_TOOL),
+        (OFFER, CALL_IF_IT_FITS),
+        (msgspec.structs.replace(OFFER, evident=True), CALL_NOW),
+    ],
+    ids=["none", "some", "evident"],
+)
+def test_what_varies_is_in_the_last_message(offer, what):
+    last = own(prompt("buy milk", [offer]))[-1]
+    segments = [part.segment for part in last.parts]
+    assert segments == (["tools"] if offer.tools else []) + ["time", "user", "tools"]
+    assert last.parts[-2].text.strip().endswith("buy milk")
+    assert last.parts[-1].text == what
+    assert offer.local_time in texts([last], "time")[0]
 
 
 def test_recalled_memory_has_its_own_segment():
@@ -124,34 +159,40 @@ def test_results_come_with_what_to_do_with_them():
     last = prompt("do it", TOOL_TURN[:4])[-1]
     assert last.role == "user"
     text = "".join(part.text for part in last.parts)
-    assert text == f"Result of vault:write: ok\nwritten\n\n{FOLLOW_UP}"
+    assert text == f"Result of vault:write: ok\nwritten\n\n{WAS_DONE}"
+
+
+def test_what_was_looked_up_comes_with_the_question():
+    read = msgspec.structs.replace(RESULT, tool="vault:read", receipt="")
+    last = prompt('what is "x"?', [OFFER, CALLING, CALL, read])[-1]
+    assert "Answer \"what is 'x'?\" from it" in last.parts[-1].text
 
 
 def test_the_last_round_is_told_that_there_are_no_more_tools():
     final = OfferStep(tools=(), grammar="", final=True)
     last = prompt("do it", [*TOOL_TURN[:4], final])[-1]
     assert last.parts[-1].text.strip() == LAST_WORD
-    assert FOLLOW_UP not in rendered([last])
+    assert WAS_DONE not in rendered([last])
 
 
 @pytest.mark.parametrize("fault", [Fault.TRUNCATED, Fault.SCHEMA, Fault.EMPTY])
 def test_a_garbled_answer_is_corrected_without_being_shown_again(fault):
     garbled = AnswerStep(round=0, text='{"thought": "garb')
-    messages = prompt("do it", [OFFER, garbled, correct(fault)])
-    assert [message.role for message in messages] == ["system", "user"]
+    messages = own(prompt("do it", [OFFER, garbled, correct(fault)]))
+    assert [message.role for message in messages] == ["user"]
     assert texts(messages, "recovery") == [f"\n{correct(fault).text}"]
 
 
 def test_a_false_claim_is_shown_and_corrected():
-    messages = prompt("do it", [OFFER, saying("Saved!"), correct(Fault.UNBACKED)])
-    assert [message.role for message in messages] == ["system", "user", "assistant", "user"]
+    messages = own(prompt("do it", [OFFER, saying("Saved!"), correct(Fault.UNBACKED)]))
+    assert [message.role for message in messages] == ["user", "assistant", "user"]
 
 
 def test_failed_attempts_are_not_remembered():
     garbled = AnswerStep(round=0, text="garbled")
     claim = saying("Saved!", 1)
     steps = (OFFER, garbled, correct(Fault.SCHEMA), claim, correct(Fault.UNBACKED), saying("No."))
-    text = rendered(prompt("next", [CHAT], before=[past(0, "do it", "No.", *steps)]))
+    text = rendered(own(prompt("next", [CHAT], before=[past(0, "do it", "No.", *steps)])))
     assert "garbled" not in text
     assert "Saved!" not in text
     assert text.count("<assistant>") == 1
@@ -173,7 +214,6 @@ def test_failed_attempts_are_not_remembered():
 def test_a_turn_that_ended_early_is_remembered_as_the_user_saw_it(steps):
     messages = prompt("next", [CHAT], before=[past(0, "do it", "It was stopped.", *steps)])
     roles = [message.role for message in messages]
-    assert roles[0] == "system"
     assert all(one != other for one, other in pairwise(roles))
     assert "It was stopped." in rendered(messages[-2:-1])
     assert "I saved it." not in rendered(messages)
@@ -192,7 +232,7 @@ PAST = [past(number, f"q{number}", f"a{number}", CHAT, saying(f"a{number}")) for
 def test_condensed_turns_are_a_line_each_and_the_oldest_are_counted():
     condensing = Condensing(full_from=4, lines_from=2)
     messages = prompt("now", [CHAT], before=PAST[2:], condensing=condensing)
-    text = rendered(messages)
+    text = rendered(own(messages))
     assert "(2 older turns are left out)" in text
     assert '- user: "q2" you: "a2"' in text
     assert text.count("<assistant>") == 2
