@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from actors.orchestrator.absence import given_up
 from actors.orchestrator.context_report import report_context
 from actors.orchestrator.generation import ModelFacts
 from actors.orchestrator.journal import Journal
 from actors.orchestrator.sessions import Session
 from actors.orchestrator.turn import Surroundings
+from eris.absence import given_up
 from eris.actor import Actor, Deferred, Request
 from eris.errors import DeniedError, ErisError, InvalidError, NotFoundError
 from proto.control import Done

@@ -6,10 +6,10 @@ from typing import Protocol
 
 import msgspec
 
-from actors.orchestrator.absence import ModelAbsence
 from actors.orchestrator.answers import AnswerStream
 from actors.orchestrator.cancellation import Cancellation
 from actors.orchestrator.steps import AnswerStep
+from eris.absence import Absence
 from eris.actor import Port
 from eris.errors import ErisError, RemoteError, UnavailableError
 from proto.errors import ErrorBody, ErrorCode
@@ -92,7 +92,7 @@ class ModelFacts:
             CancelledWorkError: The turn was stopped.
         """
         cancelled = cancellation.event if cancellation else None
-        absence, deadline = ModelAbsence(self._port), time.monotonic() + within
+        absence, deadline = Absence(self._port, "inference"), time.monotonic() + within
         while (known := self._known) is None:
             left = max(0.1, deadline - time.monotonic())
             try:
@@ -143,7 +143,7 @@ class Generator:
             ErisError: ``expired``: the turn's time is used up.
         """
         lost, away_since = 0, 0.0
-        absence = ModelAbsence(self._port, self._monotonic)
+        absence = Absence(self._port, "inference", self._monotonic)
         self._audience.reading()
         while True:
             written = _Written()
@@ -176,7 +176,7 @@ class Generator:
         written: _Written,
         deadline: float,
         trace: str,
-        absence: ModelAbsence,
+        absence: Absence,
     ) -> Generated:
         reader = self._port.open(
             "inference",

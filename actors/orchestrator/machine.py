@@ -22,6 +22,7 @@ from actors.orchestrator.steps import (
     ResultStep,
     Step,
 )
+from eris.envelope import ToolCall
 from proto.orchestrator import TurnState
 
 CALLS_PER_ANSWER = 8
@@ -149,7 +150,7 @@ def _after_answer(turn: Turn, answer: AnswerStep, limits: Limits) -> Action:
     unknown = [call.name for call in answered.calls if call.name not in offered]
     if unknown:
         return _recover(Fault.UNKNOWN_TOOL, turn.steps, limits, unknown[0])
-    if answered.calls:
+    if answered.calls and not (answered.message and _all_done(answered, turn.steps)):
         return _next_call(turn, answer, answered)
     if not answered.message:
         return _recover(Fault.EMPTY, turn.steps, limits)
@@ -185,14 +186,14 @@ def _next_call(turn: Turn, answer: AnswerStep, answered: Answered) -> Action:
         tool=wanted.name,
         arguments=arguments_text(wanted),
     )
-    done = _last_change(turn.steps)
+    done = _done_before(wanted, turn.steps)
     if position >= CALLS_PER_ANSWER:
         return Record(_not_run(call, f"Not carried out: at most {CALLS_PER_ANSWER} calls at once."))
     if results and not results[-1].ok:
         return Record(_not_run(call, "Not carried out, because the call before it failed."))
-    if done is not None and _same_call(done, call, turn.steps):
-        content = f"Already done in this turn: {done.receipt}. It was not done a second time."
-        return Record(_not_run(call, content, ok=True))
+    if done is not None:
+        what = f"done in this turn: {done.receipt}" if done.receipt else "looked up in this turn"
+        return Record(_not_run(call, f"Already {what}. It was not done again.", ok=True))
     return Run(call=call, journalled=False)
 
 
@@ -222,10 +223,11 @@ def _after_success(steps: Sequence[Step], results: Sequence[ResultStep], limits:
     repeats = max(_times_seen(steps, result) for result in results)
     if _rounds(steps) >= limits.tool_rounds or repeats >= REPEATS_STOPPED:
         return Prepare(final=True)
-    if any(_is_repeat(result) for result in results):
-        # What it wants done is done: nothing but the answer is missing.
+    again = any(_is_repeat(result) for result in results)
+    if again and (_carried_out(steps).receipt or sum(map(_is_repeat, steps)) > 1):
+        # What it wants done is done, or it doesn't listen: nothing but the answer is missing.
         return Prepare(final=True)
-    if repeats < REPEATS_TOLD:
+    if repeats < REPEATS_TOLD and not again:
         return _ask(steps)
     if attempts(steps) >= limits.recovery_attempts:
         return Prepare(final=True)
@@ -256,9 +258,24 @@ def _results_since(steps: Sequence[Step], answer: AnswerStep) -> list[ResultStep
     return _results(steps[start:])
 
 
-def _last_change(steps: Sequence[Step]) -> ResultStep | None:
-    """The latest call that changed something: only it can be repeated without an effect."""
-    return next((one for one in reversed(_results(steps)) if one.receipt), None)
+def _all_done(answered: Answered, steps: Sequence[Step]) -> bool:
+    """Whether an answer asks for nothing new: what it says beside the calls is the answer then."""
+    return all(_done_before(call, steps) is not None for call in answered.calls)
+
+
+def _done_before(call: ToolCall, steps: Sequence[Step]) -> ResultStep | None:
+    """The result of this very call, if nothing was changed since: it would be the same again."""
+    for result in reversed(_results(steps)):
+        if result.ok and not result.skipped and _same_call(result, call, steps):
+            return result
+        if result.receipt:
+            return None
+    return None
+
+
+def _carried_out(steps: Sequence[Step]) -> ResultStep:
+    """The latest call that was really carried out."""
+    return next(result for result in reversed(_results(steps)) if not result.skipped)
 
 
 def _not_run(call: CallStep, content: str, *, ok: bool = False) -> ResultStep:
@@ -276,14 +293,14 @@ def _is_repeat(step: Step) -> bool:
     return isinstance(step, ResultStep) and step.skipped and step.ok
 
 
-def _same_call(done: ResultStep, call: CallStep, steps: Sequence[Step]) -> bool:
+def _same_call(done: ResultStep, call: ToolCall, steps: Sequence[Step]) -> bool:
     """Whether a call is the one done before, as it was written or as it was carried out."""
     forms = {_canonical(done.arguments)} | {
         _canonical(step.arguments)
         for step in steps
         if isinstance(step, CallStep) and step.call_id == done.call_id
     }
-    return done.tool == call.tool and _canonical(call.arguments) in forms
+    return done.tool == call.name and _canonical(arguments_text(call)) in forms
 
 
 def _times_seen(steps: Sequence[Step], result: ResultStep) -> int:

@@ -26,8 +26,15 @@ from actors.orchestrator.steps import (
 from actors.orchestrator.telling import Telling
 from actors.orchestrator.tool_calls import ToolCalls
 from actors.orchestrator.views import Timings, calls_of, view_of
+from eris.absence import ask_while_it_lives
 from eris.actor import Port
-from eris.errors import CancelledWorkError, ErisError, RemoteError, StorageError
+from eris.errors import (
+    CancelledWorkError,
+    ErisError,
+    RemoteError,
+    StorageError,
+    UnavailableError,
+)
 from proto.errors import ErrorCode
 from proto.gatekeeper import Offer, Offered
 from proto.inference import CountTokens, Generate, TokenCounts
@@ -175,7 +182,8 @@ class TurnRun:
         self._telling.phase("routing")
         limit = self._port.settings.router.limit
         try:
-            routed = self._port.ask(
+            routed = ask_while_it_lives(
+                self._port,
                 "router",
                 Route(
                     text=self._record.text[:ROUTE_CHARACTERS],
@@ -185,10 +193,9 @@ class TurnRun:
                 Routed,
                 within=self._within(ROUTE_SECONDS),
                 trace=self._record.turn,
-                retry=True,
                 cancelled=self._cancellation.event,
             )
-        except RemoteError as error:
+        except (RemoteError, UnavailableError) as error:
             note = "the router can't be reached: answering without tools"
             self._log.warning("no-routing", code=error.code, message=error.message)
             self._telling.phase("routing", note)
@@ -199,13 +206,13 @@ class TurnRun:
         """Ask for the offer; a tool whose owner has just been restarted is waited for."""
         patience = time.monotonic() + OWNER_SECONDS
         while True:
-            offered = self._port.ask(
+            offered = ask_while_it_lives(
+                self._port,
                 "gatekeeper",
                 Offer(tools=fitting, origin=self._record.origin),
                 Offered,
                 within=self._within(GATEKEEPER_SECONDS),
                 trace=self._record.turn,
-                retry=True,
                 cancelled=self._cancellation.event,
             )
             nothing_wanted = not fitting or self._record.origin is Origin.CHANNEL

@@ -246,7 +246,7 @@ def test_long_results_are_cut_and_can_be_read_on(talk):
 
 def test_a_full_context_is_condensed_and_the_turn_goes_on(narrow):
     narrow.script(says("A fine day to you. " * 15))
-    for number in range(12):
+    for number in range(20):
         view = narrow.say(f"Tell me something about the number {number}, please.")
         assert view.state is TurnState.DONE
     report = narrow.port.ask(

@@ -241,13 +241,33 @@ def test_a_model_that_never_stops_calling_is_given_up():
 
 
 def test_the_third_identical_result_is_told_and_the_fifth_stops():
-    limits = Limits(tool_rounds=20)
-    steps = play([*[read()] * 5, HELLO], limits=limits)
+    changing = [one for number in range(4) for one in (read(), write(f"{number}"))]
+    steps = play([*changing, read(), HELLO], limits=Limits(tool_rounds=20))
     told = [number for number, step in enumerate(steps) if isinstance(step, CorrectionStep)]
-    assert len(of(ResultStep, steps[: told[0]])) == 3
-    assert len(of(CallStep, steps)) == 5
+    reads = [step.tool == "vault:read" for step in of(ResultStep, steps)]
+    assert sum(reads) == 5
+    assert of(ResultStep, steps[: told[0]]) == of(ResultStep, steps)[:5]
     assert of(OfferStep, steps)[-1].final
     assert steps[-1].message == "Hello!"
+
+
+def test_looking_the_same_up_again_is_told_and_then_stopped():
+    steps = play([read(), read(), read(), HELLO])
+    assert len(of(CallStep, steps)) == 1
+    assert faults(steps) == [Fault.REPEATED]
+    assert of(OfferStep, steps)[-1].final
+    assert steps[-1].message == "Hello!"
+
+
+def test_looking_it_up_again_after_a_change_is_no_repetition():
+    assert len(of(CallStep, play([read(), write(), read(), SAVED]))) == 3
+
+
+def test_an_answer_beside_a_repeated_call_is_the_answer():
+    again = answer("It says: text of a.md", ("vault:read", {"path": "a.md"}))
+    steps = play([read(), again])
+    assert len(of(CallStep, steps)) == 1
+    assert steps[-1] == FinishedStep(state=TurnState.DONE, message="It says: text of a.md")
 
 
 def test_the_same_change_twice_in_a_turn_is_done_once_and_only_the_answer_is_left():
