@@ -1,0 +1,104 @@
+"""Measures what the issues set goals for: ``python -m tests.bench [SECTION...]``.
+
+Prints a table and writes ``bench.json``. Every ratio comes with its two sides, measured in turn in
+the same run, for absolute figures on a shared machine say little.
+"""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.bench import bus, decoding, system
+
+GOALS: dict[str, tuple[str, float]] = {
+    "decode.constrained_vs_free": (">=", 1.3),
+    "decode.constrained_vs_llama_gbnf": (">=", 2.5),
+    "decode.under_load": (">=", 0.5),
+    "bus.rtt_vs_raw": ("<=", 5),
+    "bus.kill_resume_ms": ("<=", 500),
+    "bus.tokens_lost": ("<=", 0),
+    "turn.cancel_ms": ("<=", 50),
+    "turn.prefill_ratio": ("<=", 0.35),
+    "restart.actor_s": ("<=", 3),
+    "restart.inference_ttft_ratio": ("<=", 0.2),
+    "system.rss_total_mb": ("<=", 350),
+    "cli.status_ms": ("<=", 300),
+    "cli.help_ms": ("<=", 300),
+}
+
+
+def _bus() -> dict[str, Any]:
+    return {"bus": {"rtt_vs_raw": bus.round_trip(), **bus.kill_and_resume()}}
+
+
+def _decode() -> dict[str, Any]:
+    under_load, cancel = decoding.served()
+    return {
+        "decode": {**decoding.grammar_speed(), "under_load": under_load},
+        "turn": {"cancel_ms": cancel},
+    }
+
+
+def _restart() -> dict[str, Any]:
+    return {"restart": {"inference_ttft_ratio": system.inference_restart()}}
+
+
+SECTIONS: dict[str, Callable[[], dict[str, Any]]] = {
+    "bus": _bus,
+    "system": system.running,
+    "restart": _restart,
+    "decode": _decode,
+}
+
+
+def merge(into: dict[str, Any], new: dict[str, Any]) -> None:
+    """Merge nested results."""
+    for key, value in new.items():
+        if isinstance(value, dict) and isinstance(into.get(key), dict):
+            merge(into[key], value)
+        else:
+            into[key] = value
+
+
+def rows(results: dict[str, Any]) -> list[tuple[str, str, str, str]]:
+    """Return key, value, goal and the rest of every measurement."""
+    found = []
+    for area, measures in results.items():
+        for name, measure in measures.items():
+            key = f"{area}.{name}"
+            goal = GOALS.get(key)
+            met = ""
+            if goal is not None:
+                sign, limit = goal
+                value = measure["value"]
+                good = value >= limit if sign == ">=" else value <= limit
+                met = f"{sign} {limit} {'met' if good else 'MISSED'}"
+            rest = "  ".join(f"{k}={v}" for k, v in measure.items() if k != "value")
+            found.append((key, str(measure["value"]), met, rest))
+    return found
+
+
+def main() -> int:
+    """Measure the named sections, or all."""
+    names = sys.argv[1:] or list(SECTIONS)
+    unknown = set(names) - set(SECTIONS)
+    if unknown:
+        print(f"no such section: {', '.join(sorted(unknown))}; there are: {', '.join(SECTIONS)}")
+        return 2
+    file = Path("bench.json")
+    results: dict[str, Any] = {}
+    if len(names) < len(SECTIONS) and file.exists():
+        results = json.loads(file.read_text("utf-8"))
+    for name in names:
+        print(f"measuring: {name}", file=sys.stderr, flush=True)
+        merge(results, SECTIONS[name]())
+        file.write_text(json.dumps(results, indent=2) + "\n", "utf-8")
+    for key, value, goal, rest in rows(results):
+        print(f"{key:<34} {value:>8}  {goal:<16} {rest}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
