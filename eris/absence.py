@@ -57,7 +57,7 @@ def given_up(
         )
     except RemoteError:
         return {}
-    gone = dict.fromkeys(names, "It isn't among the actors that are started.")
+    gone = dict.fromkeys(names, "it isn't among the actors that are started")
     for actor in report.actors:
         if actor.name in gone:
             gone[actor.name] = actor.detail
@@ -97,7 +97,7 @@ class Absence:
         self._next = self._monotonic() + _LOOK_SECONDS
         if reason is not None:
             raise UnavailableError(
-                f"The process {self._name} can't run. {reason}".strip(),
+                f"The process {self._name} can't run: {reason.rstrip('.') or 'it was stopped'}.",
                 hint=f"When that is mended: eris restart {self._name}",
             )
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from eris.absence import ask_while_it_lives
 from eris.actor import Connection, Port, Subscription
 from eris.config import Settings
 from eris.conversation import UNFINISHED, Conversation, SessionEvent, fold
@@ -68,9 +69,10 @@ def submit(
 
     Raises:
         RemoteError: The orchestrator refused it, or didn't answer in time.
+        UnavailableError: The orchestrator can't run.
     """
     body = SubmitTurn(session=session, text=text, idem=idem)
-    return port.ask(ORCHESTRATOR, body, TurnAccepted, within=within, retry=True)
+    return ask_while_it_lives(port, ORCHESTRATOR, body, TurnAccepted, within=within)
 
 
 def cancel(port: Port, session: str, turn: str = "") -> None:

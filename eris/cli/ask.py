@@ -27,6 +27,9 @@ from proto.orchestrator import ToolCallView, TurnState, TurnView
 
 MAIN_SESSION = "main"
 
+_LAST_SECONDS = 5.0
+"""How long an interrupted command tries to learn which turn it began."""
+
 
 @example(
     'eris ask --vault ~/notes "What did I write about the garden?"',
@@ -70,16 +73,19 @@ def ask(
     deadline = time.monotonic() + timeout
     printer = AnswerPrinter(sys.stdout, sys.stderr, streaming=not as_json and sys.stdout.isatty())
     view: TurnView | None = None
-    turn = ""
+    turn, idem = "", uuid.uuid4().hex
     with attach("cli", paths, invocation.settings().settings) as port:
         try:
             within = min(timeout, SUBMIT_SECONDS)
-            turn = submit(port, session, said, uuid.uuid4().hex, within=within).turn
+            turn = submit(port, session, said, idem, within=within).turn
             for view in follow_turn(port, session, turn, deadline - time.monotonic()):
                 printer.show(view)
         except (KeyboardInterrupt, ErisError) as reason:
-            if turn:
-                with contextlib.suppress(ErisError):
+            with contextlib.suppress(ErisError):
+                if not turn and isinstance(reason, KeyboardInterrupt):
+                    # It may have begun already: asking again only tells which turn it is.
+                    turn = submit(port, session, said, idem, within=_LAST_SECONDS).turn
+                if turn:
                     cancel(port, session, turn)
             printer.end_line()
             if isinstance(reason, KeyboardInterrupt):
