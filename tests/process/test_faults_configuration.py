@@ -1,12 +1,15 @@
 """Bad settings and a second start, as they meet a user of `eris up`."""
 
 import json
+import os
 import socket
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from eris.remote import load_keys
+from eris.supervisor.process import boot_id
 from tests.process.faults_support import actors
 from tests.supervised import Supervised, supervised
 
@@ -101,6 +104,34 @@ def second_start(system: Supervised, place: Path) -> tuple[int, str]:
     other = system.erisd("--vault", str(place), stderr=-1)
     _, words = other.communicate(timeout=60)
     return other.returncode, words.decode()
+
+
+def test_many_who_start_a_vault_at_once_get_one_system(tmp_path: Path) -> None:
+    with supervised(tmp_path, LIGHT) as system, ThreadPoolExecutor(4) as together:
+        results = list(together.map(lambda _: system.eris("up"), range(4)))
+        assert [result.returncode for result in results] == [0] * 4, results
+        assert system.status().state == "ready"
+        assert len(system.events("spawned", "bus")) == 1
+        assert all(f"pid {system.pid('erisd')}" in result.stdout for result in results)
+
+
+def test_rubbish_in_the_runtime_directory_does_not_keep_it_from_starting(tmp_path: Path) -> None:
+    with supervised(tmp_path, LIGHT) as system:
+        system.paths.create()
+        stranger = os.getppid()
+        for name in ("erisd", "bus", "vault"):
+            system.paths.lock(name).write_text(f"{stranger}\n")
+            (system.paths.runtime / f"{name}.sock").write_text("no socket")
+            (system.paths.runtime / f"exit-{name}.json").write_bytes(b"\xff{")
+        (system.paths.runtime / "state.json").write_text(
+            json.dumps({"boot_id": boot_id(), "children": {"vault": {"pid": "x"}}})
+        )
+        assert system.eris("up").returncode == 0
+        report = system.status()
+        assert report.state == "ready"
+        assert stranger not in [report.pid, *(actor.pid for actor in report.actors)]
+        assert system.eris("down").returncode == 0
+        assert not system.paths.runtime.exists()
 
 
 def test_whoever_starts_a_vault_again_is_told_who_serves_it(tmp_path: Path) -> None:

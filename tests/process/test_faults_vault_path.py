@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import shutil
 import subprocess
 from pathlib import Path
@@ -108,6 +109,25 @@ def test_a_read_only_vault_can_be_read_and_a_write_says_why_not(tmp_path: Path) 
             assert system.eris("down").returncode == 0
         assert (system.vault / "ideas.md").read_text() == "precious"
         assert sorted(path.name for path in system.vault.iterdir()) == [".eris", "ideas.md"]
+
+
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="needs prlimit, as on Linux")
+def test_a_note_that_cannot_be_written_to_its_end_loses_nothing(tmp_path: Path) -> None:
+    with supervised(tmp_path, LIGHT) as system:
+        (system.vault / "today.md").write_text("precious\n")
+        assert system.eris("up").returncode == 0
+        call, vault = ToolCaller(system), system.pid("vault")
+        limits = resource.prlimit(vault, resource.RLIMIT_FSIZE)
+        resource.prlimit(vault, resource.RLIMIT_FSIZE, (60_000, limits[1]))
+        arguments = {"path": "today.md", "content": "x" * 100_000}
+        refused = call("vault:write", **arguments, mode="append")
+        assert (refused.ok, refused.code, refused.receipt) == (False, "storage", "")
+        assert "today.md wasn't written, and nothing was changed" in refused.content
+        assert (system.vault / "today.md").read_text() == "precious\n"
+        assert [file.name for file in system.vault.iterdir() if file.is_file()] == ["today.md"]
+        resource.prlimit(vault, resource.RLIMIT_FSIZE, limits)
+        assert call("vault:write", **arguments, mode="append").ok
+        assert system.pid("vault") == vault
 
 
 def test_a_vault_whose_disk_is_full_loses_nothing_and_works_again_with_room(
