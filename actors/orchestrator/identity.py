@@ -72,9 +72,10 @@ def _result(tool: str, content: str, receipt: str = "") -> ResultStep:
 
 EXAMPLES = (
     _remark(
-        "Good morning!",
-        "A greeting: no tool is needed.",
-        "Good morning! What can I do for you?",
+        # A greeting that is returned here would teach a small model to echo what is said.
+        "Thanks, that helped.",
+        "Small talk: no tool is needed.",
+        "You're welcome! What else can I do for you?",
     ),
     _errand(
         "What is in plans/trip.md?",

@@ -21,6 +21,7 @@ from actors.orchestrator.steps import (
     OfferStep,
     ResultStep,
     Step,
+    is_repeat,
 )
 from eris.envelope import ToolCall
 from proto.orchestrator import TurnState
@@ -212,9 +213,8 @@ def _after_result(turn: Turn, limits: Limits) -> Action:
 
 def _after_failure(steps: Sequence[Step], failed: ResultStep, limits: Limits) -> Action:
     if attempts(steps) >= limits.recovery_attempts:
-        fault = Fault.TOOL_FAILED
-        return Close(give_up(fault, steps, failed.tool, code=failed.code, detail=failed.content))
-    if _rounds(steps) >= limits.tool_rounds:
+        return Close(_give_up_on(failed, steps))
+    if _rounds(steps) >= limits.tool_rounds or _times_seen(steps, failed) > 1:
         return Prepare(final=True)
     return Record(correct(Fault.TOOL_FAILED, failed.tool))
 
@@ -223,11 +223,10 @@ def _after_success(steps: Sequence[Step], results: Sequence[ResultStep], limits:
     repeats = max(_times_seen(steps, result) for result in results)
     if _rounds(steps) >= limits.tool_rounds or repeats >= REPEATS_STOPPED:
         return Prepare(final=True)
-    again = any(_is_repeat(result) for result in results)
-    if again and (_carried_out(steps).receipt or sum(map(_is_repeat, steps)) > 1):
-        # What it wants done is done, or it doesn't listen: nothing but the answer is missing.
+    if any(is_repeat(result) for result in results):
+        # What it wants is there: nothing but the answer is missing.
         return Prepare(final=True)
-    if repeats < REPEATS_TOLD and not again:
+    if repeats < REPEATS_TOLD:
         return _ask(steps)
     if attempts(steps) >= limits.recovery_attempts:
         return Prepare(final=True)
@@ -235,9 +234,17 @@ def _after_success(steps: Sequence[Step], results: Sequence[ResultStep], limits:
 
 
 def _recover(fault: Fault, steps: Sequence[Step], limits: Limits, subject: str = "") -> Action:
-    if attempts(steps) >= limits.recovery_attempts:
-        return Close(give_up(fault, steps, subject))
-    return Record(correct(fault, subject))
+    if attempts(steps) < limits.recovery_attempts:
+        return Record(correct(fault, subject))
+    failed = next((result for result in reversed(_results(steps)) if not result.ok), None)
+    if failed is not None:
+        return Close(_give_up_on(failed, steps))
+    return Close(give_up(fault, steps, subject))
+
+
+def _give_up_on(failed: ResultStep, steps: Sequence[Step]) -> FinishedStep:
+    """The end of a turn that couldn't do without a tool that failed."""
+    return give_up(Fault.TOOL_FAILED, steps, failed.tool, code=failed.code, detail=failed.content)
 
 
 def _offer(steps: Sequence[Step]) -> OfferStep:
@@ -273,11 +280,6 @@ def _done_before(call: ToolCall, steps: Sequence[Step]) -> ResultStep | None:
     return None
 
 
-def _carried_out(steps: Sequence[Step]) -> ResultStep:
-    """The latest call that was really carried out."""
-    return next(result for result in reversed(_results(steps)) if not result.skipped)
-
-
 def _not_run(call: CallStep, content: str, *, ok: bool = False) -> ResultStep:
     return ResultStep(
         call_id=call.call_id,
@@ -287,10 +289,6 @@ def _not_run(call: CallStep, content: str, *, ok: bool = False) -> ResultStep:
         content=content,
         skipped=True,
     )
-
-
-def _is_repeat(step: Step) -> bool:
-    return isinstance(step, ResultStep) and step.skipped and step.ok
 
 
 def _same_call(done: ResultStep, call: ToolCall, steps: Sequence[Step]) -> bool:

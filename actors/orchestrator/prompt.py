@@ -24,6 +24,7 @@ from actors.orchestrator.steps import (
     OfferStep,
     ResultStep,
     Step,
+    is_repeat,
 )
 from proto.inference import Message, Part
 
@@ -51,6 +52,12 @@ LAST_WORD = (
     'with "tool_calls": [].'
 )
 """Said when the tool rounds of a turn are used up."""
+
+IT_FAILED = (
+    "{tool} failed and can't be called again. Tell the user in message_to_user what did not work "
+    'and why, with "tool_calls": [].'
+)
+"""Said instead, when the latest call failed."""
 
 REMINDED_CHARACTERS = 200
 """Of the user's words, that are repeated after results."""
@@ -92,19 +99,13 @@ def build_prompt(
     for turn in past:
         if turn.sequence >= condensing.full_from:
             messages += _labelled("history", _past_messages(turn))
-    messages += _turn_messages(text, steps, result_characters)
+    messages += _turn_messages(text, _told(steps, remembered=False), result_characters)
     return tuple(_alternating(messages))
 
 
 def _past_messages(turn: PastTurn) -> list[Message]:
     """An ended turn as it was sent, without the answers that were refused."""
-    kept: list[Step] = []
-    for step in turn.steps:
-        if isinstance(step, CorrectionStep) and step.fault in _NOT_REMEMBERED:
-            if kept and isinstance(kept[-1], AnswerStep):
-                kept.pop()
-            continue
-        kept.append(step)
+    kept = _told(turn.steps, remembered=True)
     messages = _turn_messages(turn.text, kept, 0)
     last = next(
         (step for step in reversed(kept) if isinstance(step, (AnswerStep, ResultStep))), None
@@ -129,9 +130,8 @@ def _turn_messages(text: str, steps: Sequence[Step], result_characters: int) -> 
         following = steps[number + 1] if number + 1 < len(steps) else None
         match step:
             case AnswerStep():
-                untold = isinstance(following, CorrectionStep) and following.fault in _NOT_TOLD
                 answered = _understood(step, steps)
-                if untold or answered is None:
+                if answered is None:
                     continue
                 told = Part(segment="answer", text=written_answer(step, answered))
                 messages += [_message("user", waiting), _message("assistant", [told])]
@@ -144,12 +144,38 @@ def _turn_messages(text: str, steps: Sequence[Step], result_characters: int) -> 
             case CorrectionStep():
                 waiting.append(Part(segment="recovery", text=f"\n{step.text}"))
             case OfferStep(final=True) if step is not offer:
-                waiting.append(Part(segment="recovery", text=f"\n{LAST_WORD}"))
+                waiting.append(Part(segment="recovery", text=f"\n{_last_word(results)}"))
             case _:
                 pass
     if waiting:
         messages.append(_message("user", waiting))
     return messages
+
+
+def _told(steps: Sequence[Step], *, remembered: bool) -> list[Step]:
+    """Leave out the answers that would only teach the model to repeat them.
+
+    Args:
+        steps: A turn.
+        remembered: For a later turn, which isn't told of any failed answer.
+    """
+    untold = _NOT_REMEMBERED if remembered else _NOT_TOLD
+    told: list[Step] = []
+    for step in steps:
+        failed = isinstance(step, CorrectionStep) and step.fault in untold
+        if failed or is_repeat(step):
+            # The answer in question is the latest step, unless some of its calls were new.
+            if told and isinstance(told[-1], AnswerStep):
+                told.pop()
+            if remembered or is_repeat(step):
+                continue
+        told.append(step)
+    return told
+
+
+def _last_word(results: Sequence[ResultStep]) -> str:
+    failed = next((result for result in results if not result.ok), None)
+    return LAST_WORD if failed is None else IT_FAILED.format(tool=failed.tool)
 
 
 def _understood(step: AnswerStep, steps: Sequence[Step]) -> Answered | None:

@@ -130,3 +130,8 @@ class FinishedStep(_Step, frozen=True, tag="finished"):
 
 
 Step = OfferStep | AnswerStep | CallStep | ResultStep | CorrectionStep | FinishedStep
+
+
+def is_repeat(step: Step) -> bool:
+    """Whether a step is the result of a call that wasn't made again, since its result was known."""
+    return isinstance(step, ResultStep) and step.skipped and step.ok

@@ -251,10 +251,16 @@ def test_the_third_identical_result_is_told_and_the_fifth_stops():
     assert steps[-1].message == "Hello!"
 
 
-def test_looking_the_same_up_again_is_told_and_then_stopped():
-    steps = play([read(), read(), read(), HELLO])
+def test_looking_the_same_up_again_leaves_only_the_answer():
+    steps = play([read(), read(), HELLO])
     assert len(of(CallStep, steps)) == 1
-    assert faults(steps) == [Fault.REPEATED]
+    assert of(OfferStep, steps)[-1].final
+    assert steps[-1].message == "Hello!"
+
+
+def test_the_same_failure_twice_leaves_only_the_answer():
+    steps = play([read("missing.md"), read("missing.md"), HELLO])
+    assert faults(steps) == [Fault.TOOL_FAILED]
     assert of(OfferStep, steps)[-1].final
     assert steps[-1].message == "Hello!"
 
