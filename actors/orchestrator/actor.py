@@ -15,6 +15,7 @@ from actors.orchestrator.generation import ModelFacts
 from actors.orchestrator.journal import Journal
 from actors.orchestrator.sessions import Session
 from actors.orchestrator.turn import Surroundings
+from actors.orchestrator.warming import warm_up
 from eris.absence import given_up
 from eris.actor import Actor, Deferred, Request
 from eris.errors import DeniedError, ErisError, InvalidError, NotFoundError
@@ -216,6 +217,8 @@ class Orchestrator(Actor):
             self.port.log.warning("beginning-without", missing=sorted(missing))
         for session in waiting:
             session.release()
+        if not any(summary.turns for summary in self._journal.sessions()):
+            self.port.submit(warm_up, self.port, MAIN)
 
     def _describe(self, request: Request, session: str) -> None:
         try:

@@ -153,7 +153,7 @@ def _after_answer(turn: Turn, answer: AnswerStep, limits: Limits) -> Action:
         return _recover(Fault.UNKNOWN_TOOL, turn.steps, limits, unknown[0])
     if answered.calls and not (answered.message and _all_done(answered, turn.steps)):
         return _next_call(turn, answer, answered)
-    if not answered.message:
+    if not answered.message or _parroted(answered.message, turn.steps):
         return _recover(Fault.EMPTY, turn.steps, limits)
     return _with_message(turn, answered.message, limits, cut=answer.cut)
 
@@ -171,6 +171,15 @@ def _with_message(turn: Turn, message: str, limits: Limits, *, cut: bool) -> Act
             return Record(correct(Fault.UNBACKED))
         message = without_claims(message, language)
     return Close(FinishedStep(state=TurnState.DONE, message=message, truncated=cut))
+
+
+def _parroted(message: str, steps: Sequence[Step]) -> bool:
+    """Whether a message only says what the model has just been told itself."""
+    return any(
+        message in step.text or step.text in message
+        for step in steps
+        if isinstance(step, CorrectionStep)
+    )
 
 
 def _speaks_of_earlier(turn: Turn) -> bool:
@@ -212,9 +221,10 @@ def _after_result(turn: Turn, limits: Limits) -> Action:
 
 
 def _after_failure(steps: Sequence[Step], failed: ResultStep, limits: Limits) -> Action:
-    if attempts(steps) >= limits.recovery_attempts:
+    if attempts(steps) >= limits.recovery_attempts or _times_seen(steps, failed) > 1:
+        # Asked to explain a failure that it has just ignored, a small model makes something up.
         return Close(_give_up_on(failed, steps))
-    if _rounds(steps) >= limits.tool_rounds or _times_seen(steps, failed) > 1:
+    if _rounds(steps) >= limits.tool_rounds:
         return Prepare(final=True)
     return Record(correct(Fault.TOOL_FAILED, failed.tool))
 

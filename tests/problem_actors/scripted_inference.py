@@ -24,6 +24,7 @@ from proto.inference import (
     Generated,
     ModelDescription,
     Prefilled,
+    Priority,
     TextCounts,
     TokenCounts,
     TokenizeText,
@@ -92,7 +93,7 @@ class ScriptedInference(Actor):
             details = {"prompt_tokens": total.total, "context_length": self.context_length}
             request.fail(ContextFullError("too long", details=details))
             return
-        line = self.next_line(body)
+        line = Line() if body.priority is Priority.BACKGROUND else self.next_line(body)
         if line.fail:
             request.fail(ErisError("scripted failure", code=line.fail))
             return

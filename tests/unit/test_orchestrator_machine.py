@@ -189,7 +189,7 @@ def test_each_class_of_failure_is_corrected_once_and_the_turn_goes_on(bad, fault
 )
 def test_after_three_attempts_the_turn_ends_with_a_plain_sentence(bad, error):
     *steps, end = play([bad])
-    assert len(faults(steps)) == LIMITS.recovery_attempts
+    assert len(faults(steps)) == (1 if error is ErrorCode.NOT_FOUND else LIMITS.recovery_attempts)
     assert (end.state, end.error) == (TurnState.FAILED, error)
     assert end.message.startswith("I couldn't finish this: ")
     assert "{" not in end.message
@@ -258,10 +258,17 @@ def test_looking_the_same_up_again_leaves_only_the_answer():
     assert steps[-1].message == "Hello!"
 
 
-def test_the_same_failure_twice_leaves_only_the_answer():
-    steps = play([read("missing.md"), read("missing.md"), HELLO])
+def test_the_same_failure_twice_ends_the_turn_with_its_reason():
+    *steps, end = play([read("missing.md"), read("missing.md"), HELLO])
     assert faults(steps) == [Fault.TOOL_FAILED]
-    assert of(OfferStep, steps)[-1].final
+    assert (end.state, end.error) == (TurnState.FAILED, ErrorCode.NOT_FOUND)
+    assert "There is no missing.md" in end.message
+
+
+def test_a_correction_given_back_as_the_answer_is_no_answer():
+    parrot = answer(RECOVERIES[Fault.EMPTY].correction)
+    steps = play([EMPTY, parrot, HELLO])
+    assert faults(steps) == [Fault.EMPTY, Fault.EMPTY]
     assert steps[-1].message == "Hello!"
 
 
