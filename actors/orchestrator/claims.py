@@ -6,7 +6,7 @@ of claim words. A sentence that negates, asks or offers claims nothing.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 
@@ -84,18 +84,24 @@ _ABOUT_THE_PAST = re.compile(
 )
 
 
-def claimed(message: str) -> Language | None:
-    """Return the language in which a message claims a change; None if it claims none."""
+def claimed(message: str, quoted: Sequence[str] = ()) -> Language | None:
+    """Return the language in which a message claims a change; None if it claims none.
+
+    Args:
+        message: What the user is to be told.
+        quoted: What tools have said: words from there are repeated, not claimed.
+    """
     for sentence in _SENTENCE.findall(message):
-        language = _claim_in(sentence)
+        language = _claim_in(sentence, quoted)
         if language is not None:
             return language
     return None
 
 
-def without_claims(message: str, language: Language) -> str:
+def without_claims(message: str, language: Language, quoted: Sequence[str] = ()) -> str:
     """Return the message with each claiming sentence left out and the truth said once."""
-    kept = "".join(one for one in _SENTENCE.findall(message) if _claim_in(one) is None).strip()
+    sentences = _SENTENCE.findall(message)
+    kept = "".join(one for one in sentences if _claim_in(one, quoted) is None).strip()
     return f"{kept}\n\n{NOTHING_CHANGED[language]}" if kept else NOTHING_CHANGED[language]
 
 
@@ -105,12 +111,14 @@ def asks_about_the_past(text: str) -> bool:
     return lowered.endswith("?") and _ABOUT_THE_PAST.match(lowered) is not None
 
 
-def _claim_in(sentence: str) -> Language | None:
+def _claim_in(sentence: str, quoted: Sequence[str]) -> Language | None:
     lowered = sentence.strip().casefold().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
     if lowered.endswith("?"):
         return None
     for language, pattern in _COMPILED:
         found = pattern.search(lowered)
-        if found and _NO_CLAIM.search(lowered, 0, found.end()) is None:
+        if found is None or _NO_CLAIM.search(lowered, 0, found.end()) is not None:
+            continue
+        if not any(found.group() in text.casefold() for text in quoted):
             return language
     return None

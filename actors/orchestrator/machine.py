@@ -161,7 +161,8 @@ def _after_answer(turn: Turn, answer: AnswerStep, limits: Limits) -> Action:
 def _with_message(turn: Turn, message: str, limits: Limits, *, cut: bool) -> Action:
     """The end of a turn, unless its message claims a change that nobody made."""
     steps = turn.steps
-    language = claimed(message)
+    quoted = [result.content for result in _results(steps)]
+    language = claimed(message, quoted)
     backed = any(result.ok and result.receipt for result in _results(steps))
     if language is not None and not backed and not _speaks_of_earlier(turn):
         warned = any(
@@ -169,7 +170,7 @@ def _with_message(turn: Turn, message: str, limits: Limits, *, cut: bool) -> Act
         )
         if not warned and attempts(steps) < limits.recovery_attempts:
             return Record(correct(Fault.UNBACKED))
-        message = without_claims(message, language)
+        message = without_claims(message, language, quoted)
     return Close(FinishedStep(state=TurnState.DONE, message=message, truncated=cut))
 
 

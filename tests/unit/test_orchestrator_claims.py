@@ -85,6 +85,12 @@ def test_the_truth_takes_the_place_of_the_claim(message, language, expected):
     assert claimed(corrected) is None
 
 
+def test_words_of_a_note_are_repeated_and_not_claimed():
+    note = "diary.md:\nToday I saved 20 euros."
+    assert claimed("Your diary says: Today I saved 20 euros.", [note]) is None
+    assert claimed("I've saved it in diary.md.", [note]) is EN
+
+
 @pytest.mark.parametrize(
     ("text", "past"),
     [
