@@ -3,8 +3,8 @@
 The examples are turns like any other and are shown as such, built by the same code, so that they
 have exactly the form of what follows. Their order and words were chosen by trying: told the same
 in the system message alone, a model of 0.5B parameters claimed to have saved a note without
-calling anything; shown a call of each kind and two answers without, it called the right tool for
-11 of 11 requests and left 3 of 3 remarks without a call.
+calling anything; shown a call of each kind and two answers without, it calls the tool and reports
+its result.
 """
 
 from actors.orchestrator.answers import Answered, write_answer

@@ -36,8 +36,11 @@ CALL_NOW = "Call the tool that fits, with message_to_user null."
 CALL_IF_IT_FITS = "Call the tool that fits, with message_to_user null, or answer if none fits."
 """Said after the user's words where tools are offered."""
 
-NO_TOOL = "No tool is needed: answer in message_to_user."
-"""Said after the user's words where nothing is offered."""
+NO_TOOL = "Answer in message_to_user."
+"""Said after the user's words where nothing is offered.
+
+Told that no tool is needed, a model of 0.5B parameters answers just that to whatever is asked.
+"""
 
 WAS_DONE = 'It is done. Tell the user in message_to_user what was done, with "tool_calls": [].'
 """Said after the results of calls that changed something."""
