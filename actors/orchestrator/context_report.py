@@ -3,7 +3,7 @@
 import time
 
 from actors.orchestrator.condensing import Condensing
-from actors.orchestrator.prompt import build_prompt
+from actors.orchestrator.prompt import ROOM_FOR_EXAMPLES, build_prompt
 from actors.orchestrator.steps import AnswerStep
 from actors.orchestrator.turn import Surroundings, reserved_tokens
 from proto.inference import CountTokens, TokenCounts
@@ -18,11 +18,12 @@ def report_context(around: Surroundings, session: str, *, within: float) -> Cont
     """
     deadline = time.monotonic() + within
     facts = around.facts.describe(within)
+    examples = facts.context_length >= ROOM_FOR_EXAMPLES
     segments = _latest_segments(around, session)
     if not segments:
         counts = around.port.ask(
             "inference",
-            CountTokens(messages=build_prompt((), Condensing(), "", ())),
+            CountTokens(messages=build_prompt((), Condensing(), "", (), examples=examples)),
             TokenCounts,
             within=max(0.1, deadline - time.monotonic()),
             retry=True,

@@ -13,6 +13,8 @@ class Conversation:
     """The turns before one turn. Each session shrinks on its own; nobody else waits for it."""
 
     def __init__(self, journal: Journal, record: TurnRecord) -> None:
+        self.examples = True
+        """Whether the prompt begins with examples."""
         self._journal = journal
         self._record = record
         self._condensing = journal.condensing(record.session)
@@ -84,4 +86,5 @@ class Conversation:
             self._record.text,
             steps,
             result_characters=self._result_characters,
+            examples=self.examples,
         )

@@ -84,6 +84,7 @@ def build_prompt(
     steps: Sequence[Step],
     *,
     result_characters: int = 0,
+    examples: bool = True,
 ) -> tuple[Message, ...]:
     """Return the prompt for the next answer of a turn.
 
@@ -93,10 +94,11 @@ def build_prompt(
         text: What the user says now.
         steps: The turn so far; its first step is an `OfferStep`.
         result_characters: If positive, results of this turn are cut to this many characters.
+        examples: Whether the prompt begins with examples; a narrow context has no room for them.
     """
     condensed = [turn for turn in past if turn.sequence < condensing.full_from]
     earlier = condensed_lines(condensing.lines_from, condensed)
-    messages = [*PREFIX]
+    messages = [*PREFIX] if examples else [*PREFIX[:1]]
     if earlier:
         messages.append(_message("user", [Part(segment="history", text=earlier)]))
     for turn in past:
@@ -254,3 +256,6 @@ PREFIX = (
     *_labelled("identity", (one for example in EXAMPLES for one in _past_messages(example))),
 )
 """What every prompt begins with. Never changes, so that its KV state is computed once."""
+
+ROOM_FOR_EXAMPLES = 2048
+"""Context length, in tokens, below which the examples are left out: they take about 840."""

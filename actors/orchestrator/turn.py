@@ -14,7 +14,7 @@ from actors.orchestrator.conversation import Conversation
 from actors.orchestrator.generation import AWAY_SECONDS, Generator, ModelFacts
 from actors.orchestrator.journal import Journal, TurnRecord
 from actors.orchestrator.machine import Ask, Close, Limits, Prepare, Record, Run, Turn, decide
-from actors.orchestrator.prompt import local_time
+from actors.orchestrator.prompt import ROOM_FOR_EXAMPLES, local_time
 from actors.orchestrator.steps import (
     AnswerStep,
     CallStep,
@@ -242,6 +242,7 @@ class TurnRun:
     def _request(self, conversation: Conversation, ask: Ask) -> Generate:
         settings = self._port.settings.generation
         facts = self._around.facts.describe(self._within(AWAY_SECONDS), self._cancellation)
+        conversation.examples = facts.context_length >= ROOM_FOR_EXAMPLES
         return Generate(
             messages=conversation.prompt(self._steps),
             session=self._record.session,

@@ -97,6 +97,13 @@ def test_every_prompt_begins_the_same():
     assert texts(PREFIX, "identity")[0] == IDENTITY
 
 
+def test_a_narrow_context_gets_no_examples():
+    wide, narrow = (
+        build_prompt((), Condensing(), "hi", (CHAT,), examples=e) for e in (True, False)
+    )
+    assert narrow == (PREFIX[0], *wide[len(PREFIX) :])
+
+
 def test_the_examples_have_the_exact_form_of_an_envelope():
     assert (
         '{"thought": "The user wants a text in a note: vault:write.", "status": "Task", '
