@@ -100,7 +100,9 @@ def test_an_unknown_variable_of_a_section_is_a_warning_that_names_the_right_one(
     assert "ERIS_MODEL_CHAT" in warning.hint
 
 
-@pytest.mark.parametrize("name", ["ERIS_VAULT", "ERIS_VAULT_ID", "ERIS_RUNTIME_DIR", "ERIS_ACTOR", "ERIS_STATE_DIR"])
+@pytest.mark.parametrize(
+    "name", ["ERIS_VAULT", "ERIS_VAULT_ID", "ERIS_RUNTIME_DIR", "ERIS_ACTOR", "ERIS_STATE_DIR"]
+)
 def test_the_variables_that_processes_hand_on_are_no_settings(environ, name):
     assert load_settings(None, environ | {name: "/somewhere"}).warnings == ()
 
