@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from eris.absence import ask_while_it_lives
-from eris.actor import Connection, Port, Subscription
+from eris.actor import Connection, Port
 from eris.config import Settings
 from eris.conversation import UNFINISHED, Conversation, SessionEvent, fold
-from eris.errors import ErisError, RemoteError, UnavailableError
+from eris.errors import ErisError, UnavailableError
+from eris.locks import holder
 from eris.paths import Paths
-from eris.supervisor.lock import holder
 from proto.control import Done
 from proto.errors import ErrorCode
 from proto.orchestrator import CancelTurn, SubmitTurn, TurnAccepted, TurnView
@@ -85,22 +85,6 @@ def cancel(port: Port, session: str, turn: str = "") -> None:
     port.ask(ORCHESTRATOR, body, Done, within=_CANCEL_SECONDS, retry=True)
 
 
-def _next(subscription: Subscription) -> SessionEvent | None:
-    """Return the next event; None if there is none for a moment.
-
-    An orchestrator that is starting doesn't know its sessions yet, and a turn that was accepted
-    has a session for certain.
-    """
-    try:
-        event: SessionEvent | None = subscription.next(_LOOK_SECONDS)
-    except RemoteError as error:
-        if error.code != ErrorCode.NOT_FOUND:
-            raise
-        time.sleep(_LOOK_SECONDS / 2)
-        return None
-    return event
-
-
 def follow_turn(port: Port, session: str, turn: str, within: float) -> Iterator[TurnView]:
     """Yield a turn whenever it changes, until it has ended; goes on across restarts.
 
@@ -116,7 +100,7 @@ def follow_turn(port: Port, session: str, turn: str, within: float) -> Iterator[
     last_seen = time.monotonic()
     try:
         while True:
-            event = _next(subscription)
+            event: SessionEvent | None = subscription.next(_LOOK_SECONDS)
             now = time.monotonic()
             if event is not None:
                 conversation = fold(conversation, event)

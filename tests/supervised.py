@@ -13,9 +13,9 @@ from pathlib import Path
 
 from eris.actor import Connection, Port
 from eris.config import Settings
+from eris.locks import holder
 from eris.paths import Paths, paths_for
 from eris.supervisor import control, record
-from eris.supervisor.lock import holder
 from eris.supervisor.process import start_ticks
 from proto.supervisor import ActorStatus, Restart, Status, StatusReport
 from tests.support import REPOSITORY, wait_until

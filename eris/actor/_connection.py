@@ -90,6 +90,8 @@ class Connection:
         self.log: Logger = logger or SilentLogger()
         self.welcomed = threading.Event()
         """Set while the bus has acknowledged this connection."""
+        self.starting = False
+        """While set, a topic that isn't there may still come: the subscriber is asked to wait."""
         self.draining = False
         """When set, every new request is refused with ``draining``."""
         self.dropped: Counter[str] = Counter()
@@ -498,6 +500,11 @@ class Connection:
 
     def _on_subscribe(self, request: Request, body: Subscribe) -> None:
         topic = self._topics.get(body.topic)
+        if topic is None and self.starting:
+            request.fail(
+                ErisError(f"{self.name} is still starting.", code=ErrorCode.LOADING, retryable=True)
+            )
+            return
         if topic is None:
             request.fail(
                 NotFoundError(

@@ -18,11 +18,11 @@ from pykka import ActorRef
 
 from eris.actor._actor import Actor, Draining, PeerCame
 from eris.actor._connection import Connection
-from eris.actor._lock import ProcessLock, is_held
 from eris.actor._port import Port
 from eris.actor._request import Request
 from eris.config import load_settings
 from eris.errors import ConfigurationError, ConflictError, ErisError
+from eris.locks import HeldLock, holder
 from eris.logs import start_logging
 from eris.paths import Paths, paths_from_environment
 
@@ -99,7 +99,7 @@ def run_process(name: str, stop: Stop, serve: Callable[[Paths], None]) -> NoRetu
     try:
         paths = paths_from_environment(os.environ)
         paths.create()
-        with ProcessLock(paths.lock(name)):
+        with HeldLock.acquire(paths.lock(name)):
             serve(paths)
         code, reason = 0, stop.reason
     except ConfigurationError as error:
@@ -135,7 +135,7 @@ class SupervisorWatch:
         if not self.grace or now - self._looked < _WATCH_SECONDS:
             return
         self._looked = now
-        if is_held(self._lock):
+        if holder(self._lock):
             self._seen = now
         elif now - self._seen > self.grace:
             stop.ask("no supervisor")
@@ -163,6 +163,8 @@ def _serve(
         logger=logger,
     )
     port = Port(connection, paths, settings)
+    connection.starting = True
+    port.begun.add_done_callback(lambda _: setattr(connection, "starting", False))
     # The mailbox exists before the first message can arrive.
     mailbox.append(reference := actor_class.start(port))
     connection.start()

@@ -228,6 +228,7 @@ class StreamReader(Generic[R]):
         self._last_sign = time.monotonic()
         self._unreachable_since = 0.0
         self._result: R | None = None
+        self._cancel: Cancel | None = None
         self._over = False
 
     @property
@@ -289,7 +290,8 @@ class StreamReader(Generic[R]):
 
     def cancel(self, reason: str = "") -> None:
         """Ask the sender to stop; what was on its way still arrives, then the end."""
-        self._outgoing.send(self._dst, Kind.CANCEL, Cancel(reason=reason), corr=self._request)
+        self._cancel = Cancel(reason=reason)
+        self._outgoing.send(self._dst, Kind.CANCEL, self._cancel, corr=self._request)
 
     def close(self) -> None:
         """Stop reading: cancels, and forgets the stream without waiting for its end."""
@@ -320,7 +322,15 @@ class StreamReader(Generic[R]):
             self._acknowledge()
 
     def resume(self) -> None:
-        """Ask for everything from the next expected item on."""
+        """Ask for everything from the next expected item on.
+
+        Credit or a cancel may have been lost as well, and a sender that has had neither would wait
+        for ever: both are said again.
+        """
+        if self._taken:
+            self._acknowledge()
+        if self._cancel is not None:
+            self._outgoing.send(self._dst, Kind.CANCEL, self._cancel, corr=self._request)
         self._outgoing.send(
             self._dst, Kind.CONTROL, Resume(start=self._expected), corr=self._request
         )

@@ -7,7 +7,7 @@ import click
 
 from eris.cli.invocation import Invocation, example, pass_invocation, vault_option
 from eris.cli.starting import start_system
-from eris.supervisor.lock import holder
+from eris.locks import holder
 
 
 @example("eris console --vault ~/notes", "eris console --session work --up")

@@ -17,8 +17,8 @@ import msgspec
 
 from eris.config import LoadedSettings, Settings, load_settings
 from eris.errors import ConfigurationError, ErisError
+from eris.locks import holder
 from eris.paths import SETTINGS_FOLDER, Paths, models_folder, paths_for
-from eris.supervisor.lock import holder
 
 OLDEST_PYTHON = (3, 11)
 LONGEST_SOCKET_PATH = 100

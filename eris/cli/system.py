@@ -17,9 +17,9 @@ from eris.cli.invocation import (
 )
 from eris.cli.system_view import Progress, problems, show_log, show_status
 from eris.errors import NotFoundError, UnavailableError
+from eris.locks import holder
 from eris.paths import Paths
 from eris.supervisor import control, launch
-from eris.supervisor.lock import holder
 from proto.control import Done
 from proto.supervisor import Restart, Shutdown, Status, StatusReport
 

@@ -17,8 +17,8 @@ import zmq
 
 from eris.codec import decode_body, decode_head, encode, tag_of
 from eris.errors import ErisError, ProtocolError, RemoteError, UnavailableError
+from eris.locks import holder
 from eris.paths import Paths
-from eris.supervisor.lock import holder
 from proto.control import Ping
 from proto.envelope import PROTOCOL_VERSION, Head, Kind
 from proto.errors import ErrorBody, ErrorCode

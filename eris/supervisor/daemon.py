@@ -14,13 +14,13 @@ import msgspec
 import zmq
 
 from eris.errors import NotFoundError, UnavailableError
+from eris.locks import HeldLock
 from eris.logs import Logger
 from eris.paths import Paths
 from eris.supervisor import events
 from eris.supervisor.child import UP, Child, State
 from eris.supervisor.control import ControlSocket, Respond
 from eris.supervisor.core import Core
-from eris.supervisor.lock import HeldLock
 from eris.supervisor.notify import notify
 from eris.supervisor.peer import BUS, BusPeer
 from eris.supervisor.process import resident_bytes

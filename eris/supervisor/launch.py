@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from eris.errors import ConfigurationError, ErisError, UnavailableError
+from eris.locks import holder
 from eris.paths import Paths
 from eris.supervisor import control
 from eris.supervisor.child import EXIT_CONFIGURATION
-from eris.supervisor.lock import holder
 from eris.supervisor.process import import_environment
 from proto.supervisor import Status, StatusReport
 

@@ -9,13 +9,13 @@ import click
 
 from eris.config import load_settings
 from eris.errors import ConfigurationError, ConflictError, ErisError
+from eris.locks import HeldLock
 from eris.logs import start_logging
 from eris.paths import Paths, find_vault, paths_for
 from eris.supervisor import launch, specification
 from eris.supervisor.child import EXIT_CONFIGURATION
 from eris.supervisor.control import NAME
 from eris.supervisor.daemon import Supervisor
-from eris.supervisor.lock import HeldLock
 from eris.supervisor.specification import ChildSpecification, Specification
 
 _EXIT_FAILURE = 1

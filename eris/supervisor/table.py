@@ -10,11 +10,11 @@ from pathlib import Path
 
 import msgspec
 
+from eris.locks import holder
 from eris.logs import Logger
 from eris.paths import Paths
 from eris.supervisor import record
 from eris.supervisor.events import Adopted, AdoptionFailed, Exited, Spawned, SpawnFailed
-from eris.supervisor.lock import holder
 from eris.supervisor.process import Process, boot_id, import_environment, start_ticks
 from eris.supervisor.record import ChildRecord, Record
 from eris.supervisor.specification import ChildSpecification, command_of, environment_of

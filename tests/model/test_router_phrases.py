@@ -82,7 +82,7 @@ class Bench:
 
 @pytest.fixture(scope="module")
 def bench() -> Bench:
-    return Bench(MiniLM(embedding_folder(), threads=1, environ=os.environ))
+    return Bench(MiniLM(embedding_folder(), threads=1, environ={}))
 
 
 @pytest.mark.parametrize(

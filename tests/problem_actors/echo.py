@@ -64,6 +64,7 @@ class EchoActor(Actor):
     ACCEPTS: ClassVar[Any] = Echo | Count | Repeat
 
     def started(self) -> None:
+        time.sleep(float(os.environ.get("ECHO_STARTS_IN", "0")))
         self.count = 0
         self.cancelled = 0
         self.topic = self.port.topic("echoes", snapshot=lambda: Seen(count=self.count))

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from eris.actor import Connection, Request
 from eris.errors import ConflictError
+from eris.locks import HeldLock
 from eris.paths import paths_from_environment
 from eris.supervisor.child import EXIT_CONFIGURATION, EXIT_LOCKED
-from eris.supervisor.lock import HeldLock
 
 NAME = os.environ["ERIS_ACTOR"]
 

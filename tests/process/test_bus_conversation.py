@@ -204,3 +204,12 @@ def test_a_behaviour_that_cannot_start_ends_its_process(tmp_path: Path) -> None:
         child = group.start(SERVER, ECHO, ready=False)
         assert child.wait(20) == 70
         assert "told to fail" in (group.paths.runtime / f"exit-{SERVER}.json").read_text()
+
+
+def test_a_subscriber_waits_for_a_behaviour_that_is_still_starting(tmp_path: Path) -> None:
+    with processes(tmp_path, {"ECHO_STARTS_IN": "1.0"}) as group:
+        group.start("bus")
+        group.start(SERVER, ECHO, ready=False)
+        subscription = group.connect("bench").subscribe(SERVER, "echoes", item=Seen)
+        assert subscription.next(20) == Seen(count=0)
+        subscription.close()

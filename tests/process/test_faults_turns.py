@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from eris.supervisor.lock import holder
+from eris.locks import holder
 from proto.control import Done
 from proto.orchestrator import CancelTurn, TurnState
 from proto.supervisor import StatusReport
@@ -239,5 +239,5 @@ def test_at_the_end_nothing_of_it_is_left(system: Supervised) -> None:
     assert system.eris("down").returncode == 0
     assert system.survivors() == []
     assert not system.paths.runtime.exists()
-    outside = {path.name for path in system.vault.iterdir()} - {"ideas.md"}
-    assert outside <= {".eris"}
+    # The small model may have written notes of its own; anything else would be ours.
+    assert {path.name for path in system.vault.iterdir() if path.suffix != ".md"} <= {".eris"}

@@ -15,8 +15,8 @@ import pytest
 import zmq
 
 from eris.codec import encode
+from eris.locks import holder
 from eris.supervisor import control, record
-from eris.supervisor.lock import holder
 from eris.supervisor.process import boot_id, start_ticks
 from proto.control import Done
 from proto.supervisor import Shutdown, Status, StatusReport

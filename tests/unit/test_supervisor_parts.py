@@ -14,10 +14,10 @@ from eris.cli.main import cli
 from eris.cli.service import unit_for
 from eris.cli.system_view import duration, log_line, show_status
 from eris.errors import ConflictError, UnavailableError
+from eris.locks import HeldLock, holder
 from eris.paths import Paths
 from eris.supervisor import control, record
 from eris.supervisor.child import describe_exit, hopeless
-from eris.supervisor.lock import HeldLock, holder
 from eris.supervisor.notify import notify
 from eris.supervisor.process import Process, import_environment, start_ticks
 from eris.supervisor.requests import REMEMBERED_S, RestartRequests
@@ -64,7 +64,7 @@ def test_the_kernel_gives_up_the_lock_of_a_killed_process(tmp_path: Path) -> Non
     path = tmp_path / "vault.lock"
     program = (
         "import sys, pathlib, time\n"
-        "from eris.supervisor.lock import HeldLock\n"
+        "from eris.locks import HeldLock\n"
         "lock = HeldLock.acquire(pathlib.Path(sys.argv[1]))\n"
         "time.sleep(100)\n"
     )
