@@ -14,7 +14,7 @@ import zmq
 import zmq.utils.z85
 from zmq.auth.thread import ThreadAuthenticator
 
-from eris.actor._connection import Curve
+from eris.actor._pump import Curve
 from eris.errors import ConfigurationError, InvalidError, NotFoundError
 from eris.paths import Paths
 from proto.rights import LOCAL_ROLES, RIGHTS

@@ -1,21 +1,18 @@
-"""The connection of a process to the bus, and the pump thread that owns its socket."""
+"""The connection of a process to the bus: requests, streams and subscriptions both ways."""
 
-import contextlib
 import os
 import secrets
 import threading
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import msgspec
-import zmq
-from zmq.utils.monitor import parse_monitor_message
 
 from eris.actor._pending import Answer, AnswerLog, PendingRequest
+from eris.actor._pump import QUICK_TICK_SECONDS, Curve, Frames, Pump
 from eris.actor._request import Request, error_body
 from eris.actor._streams import StreamReader, StreamWriter
 from eris.actor._topic import Topic
@@ -32,26 +29,14 @@ BUS = "bus"
 MAILBOX_LIMIT = 256
 """Requests that may wait in front of a behaviour; more are refused with ``busy``."""
 
-_RECONNECT_MS = 10
-_LONGEST_RECONNECT_MS = 40
-_LINGER_MS = 300
-_SEND_QUEUE = 4096
 _HELLO_AGAIN_SECONDS = 1.0
-_TICK_SECONDS = 0.25
 _IDLE_TICK_SECONDS = 5.0
-_RECEIVE_AT_ONCE = 64
+_REJOIN_SECONDS = 2.0
+"""After a restart of the bus others may say hello later than we do: so long nobody is missing."""
 
 _PING, _SUBSCRIBE = tag_of(Ping), tag_of(Subscribe)
 
 Deliver = Callable[[Request], None]
-
-
-class Curve(msgspec.Struct, frozen=True):
-    """Keys for a connection to another machine, each 40 characters of Z85."""
-
-    server_public: str
-    public: str
-    secret: str
 
 
 class Connection:
@@ -106,33 +91,25 @@ class Connection:
         self._topics: dict[str, Topic] = {}
         self._next_id = secrets.randbits(48)
         self._id_lock = threading.Lock()
-        self._outbox: deque[tuple[bytes, bytes]] = deque()
-        self._calls: deque[Callable[[], None]] = deque()
         self._pending: dict[int, PendingRequest] = {}
-        self._reading: dict[int, tuple[StreamReader[Any], tuple[bytes, bytes]]] = {}
+        self._reading: dict[int, tuple[StreamReader[Any], Frames]] = {}
         self._writing: dict[tuple[str, int], StreamWriter] = {}
         self._working: dict[tuple[str, int], Request] = {}
         self._answers = AnswerLog()
         self._known: dict[str, int] = {}
         self._was_welcomed = False
-        self._sleeping = False
-        self._stopping = False
+        self._rejoined_at = -_REJOIN_SECONDS
+        self._again: list[Frames] = []
         self._hello_at = 0.0
-        self._wake_read, self._wake_write = os.pipe()
-        os.set_blocking(self._wake_read, False)
-        os.set_blocking(self._wake_write, False)
-        self._pump = threading.Thread(target=self._run, name=f"pump-{name}", daemon=True)
+        self._pump = Pump(name, self)
 
     def start(self) -> None:
         """Open the connection; returns at once, `welcomed` says when the bus has answered."""
-        self._pump.start()
+        self._pump.start(self.endpoint, f"{self.name}/{self.incarnation}", self._curve)
 
     def stop(self, within: float = 2.0) -> None:
         """Send what is waiting, for at most ``within`` seconds, and close."""
-        self._stopping = True
-        self._wake()
-        if self._pump.is_alive() and threading.current_thread() is not self._pump:
-            self._pump.join(within)
+        self._pump.stop(within)
 
     def __enter__(self) -> Self:
         self.start()
@@ -172,7 +149,7 @@ class Connection:
         else:
             data, tag = encode(body), tag_of(body)
         head = self._head(dst, kind, tag, self.new_id(), corr, budget_ms, trace, seq)
-        self._post((encode(head), data))
+        self._pump.post((encode(head), data))
 
     def request(
         self, dst: str, body: msgspec.Struct, budget_ms: int, trace: str = ""
@@ -181,7 +158,7 @@ class Connection:
         request_id, frames = self._new_request(dst, body, budget_ms, trace)
         pending = PendingRequest(dst, frames)
         self._pending[request_id] = pending
-        self._post(frames)
+        self._pump.post(frames)
         return request_id, pending
 
     def abandon(self, request_id: int) -> None:
@@ -202,7 +179,7 @@ class Connection:
         request_id, frames = self._new_request(dst, body, budget_ms, trace)
         reader: StreamReader[Any] = StreamReader(dst, request_id, self, item, result)
         self._reading[request_id] = (reader, frames)
-        self._post(frames)
+        self._pump.post(frames)
         return reader
 
     def topic(self, name: str, snapshot: Callable[[], msgspec.Struct]) -> Topic:
@@ -249,7 +226,7 @@ class Connection:
     def remember_stream(self, writer: StreamWriter) -> None:
         """See `Outgoing`."""
         self._writing[writer.key] = writer
-        self._wake()
+        self._pump.wake()
 
     def forget_request(
         self, src: str, request_id: int, answer: bytes, tag: str, kind: Kind
@@ -271,7 +248,7 @@ class Connection:
 
     def _new_request(
         self, dst: str, body: msgspec.Struct, budget_ms: int, trace: str
-    ) -> tuple[int, tuple[bytes, bytes]]:
+    ) -> tuple[int, Frames]:
         request_id = self.new_id()
         kind = Kind.PING if isinstance(body, Ping) else Kind.REQUEST
         head = self._head(dst, kind, tag_of(body), request_id, 0, budget_ms, trace, 0)
@@ -302,109 +279,33 @@ class Connection:
             seq,
         )
 
-    def _post(self, frames: tuple[bytes, bytes]) -> None:
-        self._outbox.append(frames)
-        self._wake()
+    # What follows is called by the pump.
 
-    def _wake(self) -> None:
-        if self._sleeping:
-            self._sleeping = False
-            # Full means that the pump is being woken already; closed, that it's gone.
-            with contextlib.suppress(OSError):
-                os.write(self._wake_write, b"\0")
+    def connected(self) -> None:
+        """See `Owner`."""
+        self._say_hello()
 
-    # The pump thread.
+    def disconnected(self) -> None:
+        """See `Owner`."""
+        self.welcomed.clear()
 
-    def _run(self) -> None:
-        context = zmq.Context()
-        socket = context.socket(zmq.DEALER)
-        monitor = socket.get_monitor_socket(zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_DISCONNECTED)
+    def received(self, frames: list[bytes]) -> None:
+        """See `Owner`."""
         try:
-            self._configure(socket)
-            socket.connect(self.endpoint)
-            self._loop(socket, monitor)
-        except Exception:
-            self.log.exception("pump-failed")
-            raise
-        finally:
-            socket.disable_monitor()
-            monitor.close(linger=0)
-            socket.close(linger=_LINGER_MS)
-            context.term()
-            os.close(self._wake_read)
-            os.close(self._wake_write)
-
-    def _configure(self, socket: zmq.Socket[bytes]) -> None:
-        socket.setsockopt(zmq.ROUTING_ID, f"{self.name}/{self.incarnation}".encode())
-        socket.setsockopt(zmq.RECONNECT_IVL, _RECONNECT_MS)
-        socket.setsockopt(zmq.RECONNECT_IVL_MAX, _LONGEST_RECONNECT_MS)
-        socket.setsockopt(zmq.SNDHWM, _SEND_QUEUE)
-        socket.setsockopt(zmq.RCVHWM, _SEND_QUEUE)
-        if self._curve is not None:
-            socket.setsockopt_string(zmq.CURVE_SERVERKEY, self._curve.server_public)
-            socket.setsockopt_string(zmq.CURVE_PUBLICKEY, self._curve.public)
-            socket.setsockopt_string(zmq.CURVE_SECRETKEY, self._curve.secret)
-            socket.setsockopt(zmq.HEARTBEAT_IVL, 2000)
-            socket.setsockopt(zmq.HEARTBEAT_TIMEOUT, 6000)
-
-    def _loop(self, socket: zmq.Socket[bytes], monitor: zmq.Socket[bytes]) -> None:
-        poller = zmq.Poller()
-        poller.register(socket, zmq.POLLIN)
-        poller.register(monitor, zmq.POLLIN)
-        poller.register(self._wake_read, zmq.POLLIN)
-        next_tick = 0.0
-        while True:
-            blocked = not self._flush(socket)
-            now = time.monotonic()
-            if now >= next_tick:
-                next_tick = now + self._tick(now)
-            self._sleeping = True
-            if self._stopping and (not self._outbox or blocked):
-                return
-            if self._outbox and not blocked:
-                self._sleeping = False
-                continue
-            poller.modify(socket, zmq.POLLIN | zmq.POLLOUT if blocked else zmq.POLLIN)
-            events = dict(poller.poll(max(0, int((next_tick - now) * 1000))))
-            self._sleeping = False
-            if self._wake_read in events:
-                self._drain_wake()
-                # A request may have been made that wants a quicker tick.
-                next_tick = min(next_tick, now + _TICK_SECONDS)
-            if monitor in events:
-                self._on_monitor(monitor)
-            if events.get(socket, 0) & zmq.POLLIN:
-                self._receive(socket)
-
-    def _drain_wake(self) -> None:
-        with contextlib.suppress(BlockingIOError):
-            os.read(self._wake_read, 4096)
-
-    def _flush(self, socket: zmq.Socket[bytes]) -> bool:
-        """Send what waits; False if the socket can't take more now."""
-        outbox = self._outbox
-        while outbox:
-            try:
-                socket.send_multipart(outbox[0], zmq.NOBLOCK, copy=True)
-            except zmq.Again:
-                return False
-            outbox.popleft()
-        return True
-
-    def _on_monitor(self, monitor: zmq.Socket[bytes]) -> None:
-        while monitor.poll(0):
-            event = parse_monitor_message(monitor.recv_multipart())["event"]
-            if event == zmq.EVENT_HANDSHAKE_SUCCEEDED:
-                self._say_hello()
-            else:
-                self.welcomed.clear()
+            self._on_frames(frames)
+        except ProtocolError as error:
+            self.dropped["bad-message"] += 1
+            self.log.warning("bad-message", error=error.message)
 
     def _say_hello(self) -> None:
         self._hello_at = time.monotonic()
         self.send(BUS, Kind.CONTROL, Hello(schema=schema_digest(), pid=os.getpid()))
 
-    def _tick(self, now: float) -> float:
-        """Do what is due; return the seconds until it should be done again."""
+    def tick(self, now: float) -> float:
+        """See `Owner`."""
+        again, self._again = self._again, []
+        for frames in again:
+            self._pump.post(frames)
         for reader, _ in list(self._reading.values()):
             reader.tick(now)
         for writer in list(self._writing.values()):
@@ -415,21 +316,8 @@ class Connection:
             and (now - self._hello_at > _HELLO_AGAIN_SECONDS)
         ):
             self._say_hello()
-        waits = self._reading or self._writing or not self.welcomed.is_set()
-        return _TICK_SECONDS if waits else _IDLE_TICK_SECONDS
-
-    def _receive(self, socket: zmq.Socket[bytes]) -> None:
-        # A bounded number at once: sending and timers must get their turn under a flood.
-        for _ in range(_RECEIVE_AT_ONCE):
-            try:
-                frames = socket.recv_multipart(zmq.NOBLOCK)
-            except zmq.Again:
-                return
-            try:
-                self._on_frames(frames)
-            except ProtocolError as error:
-                self.dropped["bad-message"] += 1
-                self.log.warning("bad-message", error=error.message)
+        waits = self._reading or self._writing or self._pending or not self.welcomed.is_set()
+        return QUICK_TICK_SECONDS if waits else _IDLE_TICK_SECONDS
 
     def _on_frames(self, frames: list[bytes]) -> None:
         if len(frames) != 2:  # noqa: PLR2004 - head and body
@@ -525,19 +413,25 @@ class Connection:
             reading[0].arrive(head, data)
 
     def _on_error(self, head: Head, data: bytes) -> None:
-        if head.corr in self._pending:
+        if head.src == BUS:
+            self._on_dead_letter(head, data, decode_body(data, ErrorBody, head.type))
+        elif head.corr in self._pending:
             self._on_answer(head, data)
-            return
-        if head.src != BUS:
-            reading = self._reading.get(head.corr)
-            if reading is not None:
-                reading[0].arrive(head, data)
-            return
-        error = decode_body(data, ErrorBody, head.type)
-        self._on_dead_letter(head, error)
+        elif (reading := self._reading.get(head.corr)) is not None:
+            reading[0].arrive(head, data)
 
-    def _on_dead_letter(self, head: Head, error: ErrorBody) -> None:
+    def _on_dead_letter(self, head: Head, data: bytes, error: ErrorBody) -> None:
         now = time.monotonic()
+        rejoining = (
+            error.code == ErrorCode.UNREACHABLE and now - self._rejoined_at < _REJOIN_SECONDS
+        )
+        pending = self._pending.get(head.corr)
+        if pending is not None:
+            if rejoining:
+                self._again.append(pending.frames)
+            else:
+                self._on_answer(head, data)
+            return
         writer = self._writing.get((str(error.details.get("dst", "")), head.corr))
         if writer is not None:
             writer.park(now)
@@ -545,7 +439,9 @@ class Connection:
         reading = self._reading.get(head.corr)
         if reading is not None:
             # Credit and cancels that got lost are sent again with the next probe.
-            if error.details.get("kind") == Kind.REQUEST or not error.retryable:
+            if error.details.get("kind") == Kind.REQUEST and rejoining:
+                self._again.append(reading[1])
+            elif error.details.get("kind") == Kind.REQUEST or not error.retryable:
                 reading[0].lose(error)
             else:
                 reading[0].unreachable(now)
@@ -601,11 +497,12 @@ class Connection:
         if first:
             return
         # The bus was restarted, or we were cut off: what was on its way may be lost.
+        self._rejoined_at = time.monotonic()
         for pending in list(self._pending.values()):
-            self._outbox.append(pending.frames)
+            self._pump.post(pending.frames)
         for reader, frames in list(self._reading.values()):
             if reader.untouched:
-                self._outbox.append(frames)
+                self._pump.post(frames)
             reader.resume()
         for writer in list(self._writing.values()):
             writer.resume(0)
@@ -636,8 +533,3 @@ class Connection:
         for (asker, _), request in list(self._working.items()):
             if asker == name and request.head.incarnation < incarnation:
                 request.cancel()
-
-
-def connect(name: str, runtime: Path) -> Connection:
-    """Return a connection for a surface, under ``name`` and a random suffix."""
-    return Connection(f"{name}.{secrets.token_hex(4)}", f"ipc://{runtime}/bus.sock")
