@@ -1,5 +1,6 @@
 """Fixtures for every kind of test."""
 
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,10 @@ from hypothesis import settings
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from tests.support import Processes, processes
+
+# A background job of a shell ignores these, and so would every process that a test starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # Two noisy cores: a slow example is no defect.
 settings.register_profile("eris", deadline=None)
