@@ -51,7 +51,7 @@ VICTIMS = (*ACTORS, "erisd")
 EVENTS = SessionSnapshot | TurnChanged | ThoughtDelta | MessageDelta | CallChanged | Progress
 ENDED = {TurnState.DONE, TurnState.FAILED, TurnState.CANCELLED}
 TURN_SECONDS = 240.0
-TYPICAL_TURN_SECONDS = 8.0
+TYPICAL_TURN_SECONDS = 4.5
 
 
 @dataclass
