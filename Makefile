@@ -33,8 +33,9 @@ $(VENV)/pyvenv.cfg:
 	@$(PYTHON) -c 'import sys; sys.exit("Eris needs Python 3.11 or newer: make PYTHON=..." if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
 
+# --no-deps: the lock is whole, and pip's resolver would look at releases newer than it.
 $(VENV)/.requirements: requirements.lock $(VENV)/pyvenv.cfg
-	$(BIN)/python -m pip install -qq --disable-pip-version-check --require-hashes --requirement requirements.lock
+	$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --require-hashes --requirement requirements.lock
 	@touch $@
 
 $(VENV)/.project: pyproject.toml $(VENV)/.requirements
