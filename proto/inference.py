@@ -23,6 +23,17 @@ class FinishReason(StrEnum):
     """The token limit or the context's end was reached; the text may be incomplete."""
     CANCELLED = "cancelled"
     """A cancel arrived."""
+    REPEATING = "repeating"
+    """The model went round in circles and was stopped; the text may be incomplete."""
+
+
+class Section(StrEnum):
+    """A part of an envelope, in the order of the text."""
+
+    THOUGHT = "thought"
+    STATUS = "status"
+    MESSAGE = "message_to_user"
+    CALLS = "tool_calls"
 
 
 class _Inference(msgspec.Struct, frozen=True, kw_only=True, tag_field="t"):
@@ -100,6 +111,22 @@ class TextCounts(_Inference, frozen=True, tag="inference.text-counts.1"):
     """Characters of each text that fit the limit; empty if none was given."""
 
 
+class Ending(msgspec.Struct, frozen=True, kw_only=True):
+    """What ends an envelope early, in the form that its grammar forces.
+
+    `eris.envelope_ending` makes it. With it the text is a whole envelope whatever stops the
+    generation: an open string ends, a call whose arguments aren't complete is left out.
+    """
+
+    rests: tuple[str, str, str, str]
+    """Text from the end of each section's value to the end of the envelope, by `Section`: the
+    later sections hold nothing in it."""
+    empty: tuple[str, str, str, str]
+    """Value of each section when it's left out."""
+    list_end: str
+    """Text from the end of the last call to the end of the list of calls."""
+
+
 class Generate(_Inference, frozen=True, tag="inference.generate.1"):
     """Opens a stream of `Chunk`, ended by `Generated`."""
 
@@ -122,6 +149,20 @@ class Generate(_Inference, frozen=True, tag="inference.generate.1"):
     """1 for none."""
     seed: int = 0
     priority: Priority = Priority.INTERACTIVE
+    dry_multiplier: float = 0.0
+    """Weight of the penalty on tokens that would lengthen a repetition (DRY); 0 for none."""
+    dry_base: float = 1.75
+    """The penalty is ``dry_multiplier * dry_base ** (length - dry_allowed_length)``."""
+    dry_allowed_length: int = 2
+    """Tokens of a repetition that cost nothing."""
+    ending: Ending | None = None
+    """How to end the answer if it's stopped early; None to leave it as it is then."""
+    think_tokens: int = 0
+    """Most tokens of a ``<think>`` part, where the model has one; it comes before the grammar."""
+    call_bias: float = 0.0
+    """Added to the log-odds of a first call against none. Needs ``ending``."""
+    more_calls_bias: float = 0.0
+    """Added to the log-odds of another call against no more. Needs ``ending``."""
 
 
 class Prefilled(_Inference, frozen=True, tag="inference.prefilled.1"):
@@ -141,6 +182,20 @@ class Chunk(_Inference, frozen=True, tag="inference.chunk.1"):
     text: str
     tokens: int
     """Tokens generated so far."""
+    removed: int = 0
+    """Characters to take away from the end of the answer so far before ``text`` is added: an
+    answer that is ended early loses the call that it was writing."""
+    thinking: bool = False
+    """It belongs to the ``<think>`` part, not to the answer."""
+
+
+class EndedEarly(msgspec.Struct, frozen=True, kw_only=True):
+    """What an answer lacks that was ended early; its text is a whole envelope all the same."""
+
+    cut: tuple[Section, ...] = ()
+    """Sections that stop in the middle or were left out."""
+    calls_left_out: int = 0
+    """Calls that were begun and aren't there."""
 
 
 class Generated(_Inference, frozen=True, tag="inference.generated.1"):
@@ -159,6 +214,18 @@ class Generated(_Inference, frozen=True, tag="inference.generated.1"):
     decode_seconds: float
     queued_seconds: float
     """Time spent waiting for another caller's generation."""
+    ended_early: EndedEarly | None = None
+    """Set if the answer was ended by the ``ending`` of the request."""
+    thinking_tokens: int = 0
+    """Tokens of the ``<think>`` part; not among the generated ones."""
+    drafted_tokens: int = 0
+    """Tokens that were proposed by looking them up in the prompt."""
+    accepted_tokens: int = 0
+    """Of the drafted ones, those that the model agreed with."""
+    constraint_seconds: float = 0.0
+    """Of the time for decoding, what the grammar took."""
+    call_odds: float | None = None
+    """Log-odds of a first call against none, without the bias; None if the model hadn't both."""
 
 
 Inference = (
