@@ -118,13 +118,13 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True):
     generation: an open string ends, a call whose arguments aren't complete is left out.
     """
 
-    rests: tuple[str, str, str, str]
-    """Text from the end of each section's value to the end of the envelope, by `Section`: the
-    later sections hold nothing in it."""
-    empty: tuple[str, str, str, str]
-    """Value of each section when it's left out."""
+    rests: tuple[str, str, str, str, str]
+    """From the end of the first so many sections to the end of the envelope, with nothing in the
+    others; the first one is a whole envelope that says nothing."""
+    call_end: str
+    """From the end of a call's arguments to the end of the call."""
     list_end: str
-    """Text from the end of the last call to the end of the list of calls."""
+    """From the end of the last call to the end of the list of calls."""
 
 
 class Generate(_Inference, frozen=True, tag="inference.generate.1"):
