@@ -20,7 +20,7 @@ from eris.grammar.expression import Expression, Grammar, Reference, RuleBook, ch
 from eris.grammar.number_schema import number
 from eris.grammar.object_schema import absent_name, object_
 from eris.grammar.printer import print_grammar
-from eris.grammar.report import Report, ReportBuilder
+from eris.grammar.report import Enforcement, Report, ReportBuilder
 from eris.grammar.string_schema import string
 from eris.grammar.validation import check, prune
 
@@ -238,7 +238,8 @@ class SchemaCompiler:
         for leaf in branch:
             for keyword in leaf.schema:
                 if keyword not in _KNOWN and not keyword.startswith("x-"):
-                    self.report.later(leaf.pointer, keyword, "an unknown keyword")
+                    reason = "an unknown keyword asserts nothing"
+                    self.report.add(leaf.pointer, keyword, Enforcement.IGNORED, reason)
 
 
 def _with_fractions(names: list[str]) -> set[str]:

@@ -10,6 +10,8 @@ class Enforcement(StrEnum):
 
     EXACT = "exact"
     """Texts of the grammar fulfil it, and nothing that fulfils it is shut out."""
+    IGNORED = "ignored"
+    """It asserts nothing by the specification (a keyword or format that nobody defined)."""
     NARROWED = "narrowed"
     """Declared bounds shut out valid values (an open object without declared properties)."""
     CHECKED_AFTERWARDS = "checked-afterwards"
@@ -20,9 +22,10 @@ class Enforcement(StrEnum):
 
 _WEIGHT = {
     Enforcement.EXACT: 0,
-    Enforcement.NARROWED: 1,
-    Enforcement.UNSATISFIABLE: 2,
-    Enforcement.CHECKED_AFTERWARDS: 3,
+    Enforcement.IGNORED: 1,
+    Enforcement.NARROWED: 2,
+    Enforcement.UNSATISFIABLE: 3,
+    Enforcement.CHECKED_AFTERWARDS: 4,
 }
 
 

@@ -9,6 +9,7 @@ from eris.grammar.expression import Expression
 from eris.grammar.formats import FORMATS
 from eris.grammar.json_text import quoted
 from eris.grammar.pattern import Node, PatternInvalid, PatternNotSupported, parse_pattern
+from eris.grammar.report import Enforcement
 from eris.grammar.strings import LONGEST, TextCondition, text_contents
 
 _TEXT_KEYWORDS = (
@@ -104,13 +105,18 @@ def _format(context: Context, leaf: Leaf) -> list[Node]:
         return []
     known = FORMATS.get(name) if isinstance(name, str) else None
     if known is None:
-        context.report.later(leaf.pointer, "format", f"{name!r} isn't compiled")
+        reason = f"{name!r} is no format of JSON Schema, so it asserts nothing"
+        context.report.add(leaf.pointer, "format", Enforcement.IGNORED, reason)
         return []
-    if known.exact:
-        context.report.exact(leaf.pointer, "format")
+    if known.wider:
+        context.report.later(
+            leaf.pointer, "format", f"{name} is wider than it should be: {known.wider}"
+        )
+    elif known.bounds:
+        context.report.add(leaf.pointer, "format", Enforcement.NARROWED, known.bounds)
     else:
-        context.report.later(leaf.pointer, "format", f"{name} is compiled wider than it is")
-    return [parse_pattern(known.pattern)]
+        context.report.exact(leaf.pointer, "format")
+    return [parse_pattern(known.pattern)] if known.pattern else []
 
 
 def _holder(branch: Branch, keyword: str) -> str:

@@ -196,7 +196,6 @@ def test_the_grammar_accepts_what_the_schema_means(schema, accepted, refused):
         ({"type": "dict"}, "type", "#"),
         ({"type": "string", "minLength": "a"}, "minLength", "#"),
         ({"type": "object", "properties": []}, "properties", "#"),
-        ({"frobnicate": 1}, "frobnicate", "#"),
         ({"oneOf": [{"minimum": 1}, {"maximum": 5}]}, "oneOf", "#"),
         ({"type": "array", "contains": INT}, "contains", "#"),
         ({"not": {"minimum": 5}}, "not", "#"),
@@ -207,6 +206,16 @@ def test_what_isnt_enforced_is_reported_with_its_place(schema, keyword, path):
     assert not report.exact
     later = report.of(Enforcement.CHECKED_AFTERWARDS)
     assert (keyword, path) in [(finding.keyword, finding.path) for finding in later]
+
+
+@pytest.mark.parametrize(
+    ("schema", "keyword"),
+    [({"type": "string", "frobnicate": 1}, "frobnicate"), ({"format": "shoe-size"}, "format")],
+)
+def test_what_nobody_defined_asserts_nothing_and_is_noted(schema, keyword):
+    report = compile_schema(schema).report
+    assert report.exact
+    assert [finding.keyword for finding in report.of(Enforcement.IGNORED)] == [keyword]
 
 
 @pytest.mark.parametrize(
