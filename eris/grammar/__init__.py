@@ -34,13 +34,17 @@ from eris.grammar.expression import (
     Repeat,
     Sequence,
 )
-from eris.grammar.json_text import DEFAULT_FORM, Form, dump
+from eris.grammar.json_text import COMPACT, DEFAULT_FORM, FORMS, INDENTED, SPACED, Form, dump
 from eris.grammar.printer import print_grammar
 from eris.grammar.report import Enforcement, Finding, Report
 from eris.grammar.validation import Limits, check, prune
 
 __all__ = [
+    "COMPACT",
     "DEFAULT_FORM",
+    "FORMS",
+    "INDENTED",
+    "SPACED",
     "STATUSES",
     "CharClass",
     "Choice",

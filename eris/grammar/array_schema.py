@@ -43,7 +43,7 @@ def array(context: Context, branch: Branch, hint: str) -> Expression | None:
     if maximum is None or maximum > length:
         rest = context.value(tuple(p for _, more in shapes for p in more), f"{hint}-item")
     items = Items(tuple(positions), rest, minimum, maximum)
-    return array_expression(context.rules, context.options.form, hint, items)
+    return array_expression(context.rules, context.form, hint, items)
 
 
 def _count(context: Context, branch: Branch) -> tuple[int, int | None]:

@@ -25,6 +25,8 @@ from eris.grammar.string_schema import string
 from eris.grammar.validation import check, prune
 
 DEFAULT_OPTIONS = Options()
+_Key = tuple[int, tuple[str, ...]]
+"""Levels left that are written line by line, and pointers of the places."""
 _DEEPEST = 48
 
 _TYPES = ("object", "array", "string", "number", "integer", "boolean", "null")
@@ -79,8 +81,9 @@ class SchemaCompiler:
         self.options = options
         self.report = ReportBuilder()
         self.document = Document(schema, self.report)
-        self._done: dict[tuple[str, ...], Expression | None] = {}
-        self._open: dict[tuple[str, ...], str | None] = {}
+        self.form = options.form
+        self._done: dict[_Key, Expression | None] = {}
+        self._open: dict[_Key, str | None] = {}
         self._budget = options.rules
         self.recursive = False
 
@@ -105,7 +108,8 @@ class SchemaCompiler:
     def value(self, places: tuple[Place, ...], hint: str) -> Expression | None:
         """Give the expression of values that fit all these schemas; None if none does."""
         unique = tuple(dict.fromkeys(places))
-        key = tuple(place.pointer for place in unique)
+        form = self.form.inner if self._open else self.form
+        key = form.lines, tuple(place.pointer for place in unique)
         if key in self._done:
             return self._done[key]
         if key in self._open:
@@ -115,13 +119,14 @@ class SchemaCompiler:
         if len(self._open) >= _DEEPEST:
             for place in unique:
                 self.report.later(place.pointer, "$depth", f"deeper than {_DEEPEST} levels")
-            return any_value(self.rules, self.options.form).value
+            return any_value(self.rules, form).value
         self._budget -= 1
         if self._budget < 0:
-            raise SchemaTooLarge(key[0], f"it has more than {self.options.rules} parts")
+            raise SchemaTooLarge(unique[0].pointer, f"it has more than {self.options.rules} parts")
         self._open[key] = None
+        outer, self.form = self.form, form
         built = self._build(unique, hint)
-        recurs = self._open.pop(key)
+        recurs, self.form = self._open.pop(key), outer
         if recurs is not None:
             # A rule that only names itself matches nothing; pruning takes it out again.
             built = self.rules.set(recurs, Reference(recurs) if built is None else built)
@@ -149,7 +154,7 @@ class SchemaCompiler:
 
     def _branch(self, branch: Branch, hint: str) -> Expression | None:
         if all(leaf.schema.keys() <= _ANNOTATIONS for leaf in branch):
-            return any_value(self.rules, self.options.form).value
+            return any_value(self.rules, self.form).value
         listed = constants(self, branch, hint)
         if listed is not False:
             return listed
@@ -165,7 +170,7 @@ class SchemaCompiler:
         if plain and kind in ("string", "number", "boolean", "null"):
             return scalars(self.rules)[kind]
         if plain and kind in ("object", "array") and not any("not" in e.schema for e in branch):
-            free = any_value(self.rules, self.options.form)
+            free = any_value(self.rules, self.form)
             return free.object if kind == "object" else free.array
         match kind:
             case "object":

@@ -7,8 +7,8 @@ from typing import Literal as OneOf
 from eris.grammar.automaton import matches
 from eris.grammar.context import Context
 from eris.grammar.document import Branch, Leaf
-from eris.grammar.expression import EMPTY, Choice, Expression, Literal, Reference, choice, sequence
-from eris.grammar.json_text import dump
+from eris.grammar.expression import Choice, Expression, Literal, Reference, choice, sequence
+from eris.grammar.json_text import Form, dump
 from eris.grammar.pattern import parse_pattern
 from eris.grammar.report import Enforcement
 
@@ -43,7 +43,7 @@ def constants(context: Context, branch: Branch, hint: str) -> Expression | OneOf
         if not fits(value):
             continue
         try:
-            options.append(_constant(context, value))
+            options.append(_constant(context, value, context.form))
         except (ValueError, UnicodeEncodeError):
             leaf = lists[0][0]
             context.report.later(leaf.pointer, "enum", f"{value!r} can't be written as JSON")
@@ -155,22 +155,24 @@ class _Simple:
         return True
 
 
-def _constant(context: Context, value: object) -> Reference:
+def _constant(context: Context, value: object, form: Form) -> Reference:
     """Write one value; objects and arrays in the same pieces as free ones (see `containers`)."""
-    form = context.options.form
     if isinstance(value, Mapping) and value:
         parts: list[Expression] = []
-        before = "{"
+        before = f"{{{form.opening}"
         for name, member in value.items():
             key = Literal(f"{before}{dump(name, form)}{form.colon}")
-            parts += [key, _constant(context, member)]
-            before = form.comma
-        return context.rules.structure("const", sequence(*parts, Literal("}")))
+            parts += [key, _constant(context, member, form.inner)]
+            before = form.between
+        close = Literal(f"{form.closing}}}")
+        return context.rules.structure("const", sequence(*parts, close))
     if isinstance(value, list) and value:
         items: list[Expression] = []
         for index, item in enumerate(value):
-            items += [Literal(form.comma) if index else EMPTY, _constant(context, item)]
-        return context.rules.structure("const", sequence(Literal("["), *items, Literal("]")))
+            before = form.between if index else f"[{form.opening}"
+            items += [Literal(before), _constant(context, item, form.inner)]
+        close = Literal(f"{form.closing}]")
+        return context.rules.structure("const", sequence(*items, close))
     text = dump(value, form)
     if isinstance(value, float) and value.is_integer() and abs(value) < _LONGEST_INTEGER:
         both = choice([Literal(str(int(value))), Literal(text)])

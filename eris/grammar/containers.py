@@ -81,12 +81,14 @@ class ObjectChain:
         can_start = self.maximum is None or self.maximum > 0
         for index, member in enumerate(self.members):
             if can_start:
-                options.append(self._with(member, "{", self._rest(index + 1, 1)))
+                options.append(
+                    self._with(member, f"{{{self.form.opening}", self._rest(index + 1, 1))
+                )
             if member.required:
                 return choice(options)
         if can_start:
             end = self._end(1)
-            options += [self._extra(extra, "{", end) for extra in self.extras]
+            options += [self._extra(extra, f"{{{self.form.opening}", end) for extra in self.extras]
         if self.minimum == 0:
             options.append(Literal("{}"))
         return choice(options)
@@ -115,7 +117,7 @@ class ObjectChain:
             if self.maximum is not None and count >= self.maximum:
                 return None
             count = min(count + 1, self.counted)
-            key = f"{self.form.comma}{dump(member.name, self.form)}{self.form.colon}"
+            key = f"{self.form.between}{dump(member.name, self.form)}{self.form.colon}"
             parts += [Literal(key), member.value]
         end = self._end(count)
         return None if end is None else sequence(*parts, end)
@@ -128,12 +130,12 @@ class ObjectChain:
         full = self.maximum is not None and count >= self.maximum
         present = None if full else self._rest(index + 1, after)
         if present is not None and present == without:
-            key = f"{self.form.comma}{dump(member.name, self.form)}{self.form.colon}"
+            key = f"{self.form.between}{dump(member.name, self.form)}{self.form.colon}"
             whole: Expression | None = sequence(
                 repeat(sequence(Literal(key), member.value), 0, 1), present
             )
         else:
-            whole = choice([self._with(member, self.form.comma, present), without])
+            whole = choice([self._with(member, self.form.between, present), without])
         if whole is None or whole == without:
             return whole
         return self.rules.structure(f"{self.hint}-tail", whole)
@@ -144,12 +146,13 @@ class ObjectChain:
         most = None if self.maximum is None else self.maximum - count
         if most is not None and most < least:
             return None
-        one = choice(self._extra(extra, self.form.comma, Literal("")) for extra in self.extras)
+        close = Literal(f"{self.form.closing}}}")
+        one = choice(self._extra(extra, self.form.between, Literal("")) for extra in self.extras)
         if one is None:
-            return Literal("}") if least == 0 else None
+            return close if least == 0 else None
         if not isinstance(one, Reference):
             one = self.rules.structure(f"{self.hint}-more", one)
-        return sequence(repeat(one, least, most), Literal("}"))
+        return sequence(repeat(one, least, most), close)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +184,9 @@ def array(rules: RuleBook, form: Form, hint: str, items: Items) -> Expression | 
     first = prefix[0] if prefix else items.rest
     if maximum == 0 or first is None:
         return empty
-    comma = Literal(form.comma)
-    onward: Expression = Literal("]")
+    comma = Literal(form.between)
+    close = Literal(f"{form.closing}]")
+    onward: Expression = close
     if items.rest is not None:
         count = max(len(prefix), 1)
         most = None if maximum is None else maximum - count
@@ -192,9 +196,9 @@ def array(rules: RuleBook, form: Form, hint: str, items: Items) -> Expression | 
     for position in reversed(range(1, len(prefix))):
         onward = sequence(comma, prefix[position], onward)
         if position >= minimum:
-            both = choice([onward, Literal("]")]) or onward
+            both = choice([onward, close]) or onward
             onward = rules.structure(f"{hint}-tail", both)
-    return choice([sequence(Literal("["), first, onward), empty])
+    return choice([sequence(Literal(f"[{form.opening}"), first, onward), empty])
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,23 +211,32 @@ class AnyValue:
 
 
 def any_value(rules: RuleBook, form: Form) -> AnyValue:
-    """Define, once, the rules of any JSON value; objects and arrays recur."""
-    known = [rules.shared.get(name) for name in ("any", "any-object", "any-array")]
+    """Define, once for each level of the form, the rules of any JSON value.
+
+    On one line objects and arrays recur; a level that is written line by line holds the next one.
+    """
+    hint = "any-lines" if form.lines else "any"
+    shared = [f"{hint}{part}/{form.lines}" for part in ("", "-object", "-array")]
+    known = [rules.shared.get(name) for name in shared]
     if known[0] and known[1] and known[2]:
         return AnyValue(known[0], known[1], known[2])
-    name = rules.reserve("any")
+    inner = any_value(rules, form.inner).value if form.lines else None
+    name = rules.reserve(hint)
     value = Reference(name)
+    member = inner or value
     text = repeat(any_char(rules), 0, None)
     close = sequence(Literal('"'), Literal(form.colon))
-    first = rules.define("any-first-key", sequence(Literal('{"'), text, close))
-    more = rules.define("any-more-key", sequence(Literal(f'{form.comma}"'), text, close))
-    members = sequence(first, value, repeat(sequence(more, value), 0, None), Literal("}"))
-    any_object = rules.define("any-object", choice([Literal("{}"), members]) or members)
-    items = array(rules, form, "any-array", Items(rest=value)) or value
-    any_array = rules.define("any-array", items)
+    open_object = Literal(f'{{{form.opening}"')
+    first = rules.define(f"{hint}-first-key", sequence(open_object, text, close))
+    more = rules.define(f"{hint}-more-key", sequence(Literal(f'{form.between}"'), text, close))
+    further = repeat(sequence(more, member), 0, None)
+    members = sequence(first, member, further, Literal(f"{form.closing}}}"))
+    any_object = rules.define(f"{hint}-object", choice([Literal("{}"), members]) or members)
+    items = array(rules, form, f"{hint}-array", Items(rest=member)) or value
+    any_array = rules.define(f"{hint}-array", items)
     whole = choice([any_object, any_array, *scalars(rules).values()]) or value
     rules.set(name, whole)
-    rules.shared.update({"any": value, "any-object": any_object, "any-array": any_array})
+    rules.shared.update(zip(shared, (value, any_object, any_array), strict=True))
     return AnyValue(value, any_object, any_array)
 
 

@@ -35,9 +35,14 @@ class Context(Protocol):
     report: ReportBuilder
     options: Options
     document: Document
+    form: Form
+    """How the value that is being built is written."""
 
     def value(self, places: tuple[Place, ...], hint: str) -> Expression | None:
-        """Give the expression of values that fit all these schemas; None if none does."""
+        """Give the expression of values that fit all these schemas; None if none does.
+
+        Asked while a value is being built, it's about a part of that value, one level deeper.
+        """
         ...
 
 

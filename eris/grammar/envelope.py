@@ -108,14 +108,16 @@ def _envelope(
 ) -> tuple[Grammar, Report]:
     rules = RuleBook()
     form = options.form
+    call = form.inner.inner
+    inside = replace(options, form=call.inner)
     findings: list[Finding] = []
     calls: list[Expression | None] = []
     for tool in tools:
-        arguments, found = _arguments(rules, tool, options, checked=checked)
+        arguments, found = _arguments(rules, tool, inside, checked=checked)
         findings += found
-        name = dump(tool.name, form)
-        key = f'{{"name"{form.colon}{name}{form.comma}"args"{form.colon}'
-        calls.append(sequence(Literal(key), arguments, Literal("}")))
+        name = f'"name"{form.colon}{dump(tool.name)}'
+        key = f'{{{call.opening}{name}{call.between}"args"{form.colon}'
+        calls.append(sequence(Literal(key), arguments, Literal(f"{call.closing}}}")))
     rules.limit = _MOST_RULES
     root = _root(rules, form, choice(calls), limits)
     return finish(rules, root), Report(tuple(findings))
@@ -128,11 +130,12 @@ def _root(
     known = scalars(rules)
     statuses = choice(Literal(dump(status, form)) for status in STATUSES)
     message = known["null"] if limits.must_call else choice([known["string"], known["null"]])
+    listed = form.inner
     calls: Expression = Literal("[]")
     if call is not None:
         one = rules.define("call", call)
-        more = repeat(sequence(Literal(form.comma), one), 0, limits.max_calls - 1)
-        some = sequence(Literal("["), one, more, Literal("]"))
+        more = repeat(sequence(Literal(listed.between), one), 0, limits.max_calls - 1)
+        some = sequence(Literal(f"[{listed.opening}"), one, more, Literal(f"{listed.closing}]"))
         calls = rules.define(
             "calls", some if limits.must_call else choice([Literal("[]"), some]) or some
         )
@@ -143,11 +146,11 @@ def _root(
         "tool_calls": calls,
     }
     pieces: list[Expression] = []
-    before = "{"
+    before = f"{{{form.opening}"
     for key, value in parts.items():
         pieces += [Literal(f'{before}"{key}"{form.colon}'), value]
-        before = form.comma
-    return sequence(*pieces, Literal("}"))
+        before = form.between
+    return sequence(*pieces, Literal(f"{form.closing}}}"))
 
 
 def _arguments(

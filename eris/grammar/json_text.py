@@ -19,7 +19,6 @@ from eris.grammar.expression import (
     RuleBook,
     Sequence,
     choice,
-    repeat,
     sequence,
 )
 
@@ -28,6 +27,7 @@ _LAST = 0x10FFFF
 _HIGH_NIBBLE = 0x10
 _SHORT_ESCAPES = {8: "b", 9: "t", 10: "n", 12: "f", 13: "r"}
 _MUST_ESCAPE = CharSet.of([(0, _CONTROL_END - 1)]) | CharSet.chars('"\\')
+_INDENT = "  "
 _HEX = ((0x30, 0x39), (0x41, 0x46), (0x61, 0x66))
 
 
@@ -35,16 +35,59 @@ _HEX = ((0x30, 0x39), (0x41, 0x46), (0x61, 0x66))
 class Form:
     """The fixed text around values.
 
+    A form may write the outermost levels of a value line by line, as `json.dumps(indent=2)` does.
+    Whatever lies deeper is on one line, so that the form of a part depends on nothing but its
+    depth: a recursive schema stays a recursive rule, and the form can be written without knowing
+    the schema. An empty object or array is always `{}` or `[]`.
+
     Attributes:
         colon: Between a key and its value.
-        comma: Between the members of an object or an array.
+        comma: Between the members of an object or an array on one line.
+        lines: So many levels of objects and arrays are written line by line.
+        level: How deep the value stands; counted while lines are left.
     """
 
     colon: str = ": "
     comma: str = ", "
+    lines: int = 0
+    level: int = 0
+
+    @property
+    def opening(self) -> str:
+        """Behind an opening brace or bracket."""
+        return self._line(self.level + 1) if self.lines else ""
+
+    @property
+    def between(self) -> str:
+        """Between two members of the object or array at this level."""
+        return f",{self._line(self.level + 1)}" if self.lines else self.comma
+
+    @property
+    def closing(self) -> str:
+        """Before a closing brace or bracket."""
+        return self._line(self.level) if self.lines else ""
+
+    @property
+    def inner(self) -> "Form":
+        """The form of the values inside of an object or array at this level."""
+        if self.lines <= 1:
+            return Form(self.colon, self.comma)
+        return Form(self.colon, self.comma, self.lines - 1, self.level + 1)
+
+    @staticmethod
+    def _line(level: int) -> str:
+        return "\n" + _INDENT * level
 
 
-DEFAULT_FORM = Form()
+SPACED = Form()
+COMPACT = Form(":", ",")
+INDENTED = Form(lines=4)
+"""An envelope, its calls and their arguments line by line; each argument on one line."""
+
+FORMS = {"spaced": SPACED, "compact": COMPACT, "indented": INDENTED}
+"""The forms that can be chosen, by name."""
+
+DEFAULT_FORM = SPACED
 
 
 def dump(value: object, form: Form = DEFAULT_FORM) -> str:
@@ -53,11 +96,26 @@ def dump(value: object, form: Form = DEFAULT_FORM) -> str:
     Raises:
         ValueError: The value holds NaN, an infinity or a lone surrogate.
     """
-    text = json.dumps(
-        value, ensure_ascii=False, allow_nan=False, separators=(form.comma, form.colon)
-    )
+    text = _dump(value, form)
     text.encode()  # a lone surrogate has no UTF-8
     return text
+
+
+def _dump(value: object, form: Form) -> str:
+    if not form.lines or not value or not isinstance(value, dict | list | tuple):
+        return json.dumps(
+            value, ensure_ascii=False, allow_nan=False, separators=(form.comma, form.colon)
+        )
+    inner = form.inner
+    if isinstance(value, dict):
+        parts = [
+            f"{_dump(key, inner)}{form.colon}{_dump(one, inner)}" for key, one in value.items()
+        ]
+        brackets = "{}"
+    else:
+        parts = [_dump(one, inner) for one in value]
+        brackets = "[]"
+    return f"{brackets[0]}{form.opening}{form.between.join(parts)}{form.closing}{brackets[1]}"
 
 
 def quoted(*contents: Expression) -> Expression:
@@ -140,9 +198,3 @@ def any_char(rules: RuleBook) -> Reference:
 
 BOOLEAN = Choice((Literal("true"), Literal("false")))
 NULL = Literal("null")
-
-
-def separated(item: Expression, form: Form, minimum: int = 0) -> Expression:
-    """Give `item, item, ...` at least `minimum` (0 or 1) times."""
-    more = sequence(item, repeat(sequence(Literal(form.comma), item), 0, None))
-    return more if minimum else repeat(more, 0, 1)

@@ -63,7 +63,7 @@ def object_(context: Context, branch: Branch, hint: str) -> Expression | None:
     extras: list[Extra] = []
     if maximum is None or maximum > len(required):
         extras = _extras(context, branch, hint, keys)
-    chain = ObjectChain(context.rules, context.options.form, hint, members, extras)
+    chain = ObjectChain(context.rules, context.form, hint, members, extras)
     _count(context, branch, chain, (minimum, maximum))
     return chain.build()
 

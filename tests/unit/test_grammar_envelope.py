@@ -7,13 +7,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eris.envelope import Envelope, ToolCall, parse_envelope, render_envelope
+from eris.envelope import (
+    Envelope,
+    EnvelopeStream,
+    ToolCall,
+    parse_envelope,
+    render_envelope,
+)
 from eris.grammar import (
+    COMPACT,
+    FORMS,
+    INDENTED,
     Enforcement,
     EnvelopeLimits,
     Form,
+    Options,
     SubsetCache,
     ToolSchema,
+    compile_schema,
+    dump,
     envelope_grammar,
 )
 from tests.grammar_acceptor import acceptor
@@ -48,22 +60,92 @@ envelopes = st.builds(
     message_to_user=st.none() | texts,
     tool_calls=st.lists(calls, max_size=4).map(tuple),
 )
-ACCEPTS = acceptor(envelope_grammar(TOOLS).text)
-COMPACT = Form(":", ",")
-ACCEPTS_COMPACT = acceptor(envelope_grammar(TOOLS, form=COMPACT).text)
+IN_FORM = {name: acceptor(envelope_grammar(TOOLS, form=form).text) for name, form in FORMS.items()}
+ACCEPTS = IN_FORM["spaced"]
 
 
-@settings(max_examples=300)
-@given(envelopes)
-def test_whatever_is_rendered_is_accepted_and_read_back(envelope):
-    text = render_envelope(envelope)
-    assert ACCEPTS(text), text
+@pytest.mark.parametrize("name", FORMS)
+@settings(max_examples=200)
+@given(envelope=envelopes)
+def test_whatever_is_rendered_is_accepted_and_read_back(name, envelope):
+    text = render_envelope(envelope, FORMS[name])
+    assert IN_FORM[name](text), text
     assert parse_envelope(text) == envelope
 
 
-@given(envelopes)
-def test_the_compact_form_is_accepted_by_its_own_grammar(envelope):
-    assert ACCEPTS_COMPACT(render_envelope(envelope, COMPACT))
+@settings(max_examples=30)
+@given(envelope=envelopes)
+def test_a_form_is_accepted_by_its_own_grammar_only(envelope):
+    texts = {name: render_envelope(envelope, form) for name, form in FORMS.items()}
+    for name, accepts in IN_FORM.items():
+        assert [other for other in texts if accepts(texts[other])] == [name]
+
+
+@settings(max_examples=30)
+@given(envelope=envelopes, size=st.integers(1, 9))
+def test_an_indented_answer_is_understood_while_it_is_being_written(envelope, size):
+    text = render_envelope(envelope, INDENTED)
+    stream = EnvelopeStream()
+    for start in range(0, len(text), size):
+        stream.feed(text[start : start + size])
+    read = stream.partial()
+    assert read.complete
+    assert (read.thought, read.message_to_user) == (envelope.thought, envelope.message_to_user)
+    assert read.tool_names == tuple(call.name for call in envelope.tool_calls)
+
+
+NESTED = {
+    "type": "object",
+    "properties": {
+        "deep": {"$ref": "#"},
+        "list": {"type": "array", "items": {"$ref": "#"}},
+        "fixed": {"const": {"a": [1, {"b": 2}]}},
+        "free": {},
+    },
+    "required": [],
+    "additionalProperties": {"type": "integer"},
+}
+ARGUMENTS = {
+    "deep": {"list": [{}, {"x": 1, "y": 2}], "free": [[], {}, {"z": [1, 2]}]},
+    "list": [{"deep": {}}],
+    "fixed": {"a": [1, {"b": 2}]},
+    "free": {"a": {"b": 1}},
+    "more": 5,
+}
+
+
+def test_line_by_line_goes_as_deep_as_the_arguments_and_no_deeper():
+    call = ToolCall("clock:now", {"zone": "UTC", "list": [1, {"a": 2}], "none": {}})
+    text = render_envelope(Envelope(thought="t", tool_calls=(call, ToolCall("x"))), INDENTED)
+    assert text == (
+        '{\n  "thought": "t",\n  "status": "Task",\n  "message_to_user": null,\n'
+        '  "tool_calls": [\n    {\n      "name": "clock:now",\n      "args": {\n'
+        '        "zone": "UTC",\n        "list": [1, {"a": 2}],\n        "none": {}\n'
+        '      }\n    },\n    {\n      "name": "x",\n      "args": {}\n    }\n  ]\n}'
+    )
+
+
+@pytest.mark.parametrize("lines", range(5))
+def test_any_number_of_levels_can_be_written_line_by_line(lines):
+    form = Form(lines=lines)
+    accepts = acceptor(compile_schema(NESTED, Options(form=form)).text)
+    assert accepts(dump(ARGUMENTS, form))
+    assert not accepts(dump(ARGUMENTS, Form(lines=lines + 1)))
+    assert not accepts(dump({**ARGUMENTS, "deep": {"fixed": {"a": [2]}}}, form))
+
+
+@settings(max_examples=50)
+@given(values)
+def test_with_lines_to_spare_a_value_is_written_as_json_dumps_does(value):
+    assert dump(value, Form(lines=99)) == json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def test_a_recursive_schema_stays_of_one_size_line_by_line():
+    sizes = {
+        name: len(envelope_grammar([ToolSchema("t", NESTED)], form=form).grammar.rules)
+        for name, form in FORMS.items()
+    }
+    assert sizes["indented"] <= 2 * sizes["spaced"]
 
 
 ANSWER = (
