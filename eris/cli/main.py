@@ -24,6 +24,7 @@ COMMANDS: Final = {
     "down": ("eris.cli.system", "down", "Stop the system of a vault."),
     "models": ("eris.cli.models", "models", "List, download and remove models."),
     "config": ("eris.cli.config", "config", "Show, check and change settings."),
+    "grammar": ("eris.cli.grammar", "grammar", "Show and check the grammars of tools."),
     "peer": ("eris.cli.peer", "peer", "Let other machines connect to this vault."),
     "doctor": ("eris.cli.doctor", "doctor", "Look for problems and say how to fix them."),
     "install-service": (

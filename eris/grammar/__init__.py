@@ -14,6 +14,7 @@ from eris.grammar.envelope import (
     EnvelopeLimits,
     SubsetCache,
     ToolSchema,
+    arguments_grammar,
     envelope_grammar,
 )
 from eris.grammar.errors import (
@@ -70,6 +71,7 @@ __all__ = [
     "SubsetCache",
     "ToolSchema",
     "UnsatisfiableSchema",
+    "arguments_grammar",
     "check",
     "compile_schema",
     "dump",

@@ -3,12 +3,12 @@
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from eris.grammar.compiler import Compiled, SchemaCompiler, digest, finish
 from eris.grammar.containers import any_value, scalars
 from eris.grammar.context import Options
-from eris.grammar.document import Place
-from eris.grammar.errors import SchemaNotUsable
+from eris.grammar.errors import SchemaNotUsable, SchemaTooLarge
 from eris.grammar.expression import (
     Expression,
     Grammar,
@@ -19,12 +19,18 @@ from eris.grammar.expression import (
     sequence,
 )
 from eris.grammar.json_text import DEFAULT_FORM, NULL, Form, any_char, dump, quoted
+from eris.grammar.document import Place
 from eris.grammar.printer import print_grammar
 from eris.grammar.report import Enforcement, Finding, Report
+from eris.grammar.size import Size, size_of
 from eris.grammar.strings import bounded_repeat
 
 STATUSES = ("Task", "Reflect", "Idle", "Process")
 _MOST_RULES = 200_000
+MOST_OF_TOOL = Size(nodes=12_000, characters=60_000)
+"""What the arguments of one tool may take; a larger schema is checked afterwards instead."""
+MOST_OF_ALL = Size(nodes=40_000, characters=1_000_000)
+"""What the arguments of all tools may take together; llguidance has room for 65,000 symbols."""
 _ANY_OBJECT = Place("#object", {"type": "object"})
 
 
@@ -110,17 +116,17 @@ def _envelope(
     form = options.form
     call = form.inner.inner
     inside = replace(options, form=call.inner)
-    findings: list[Finding] = []
+    compiled = [_arguments(rules, tool, inside, checked=checked) for tool in tools]
+    _make_room(compiled, any_value(rules, inside.form).object)
     calls: list[Expression | None] = []
-    for tool in tools:
-        arguments, found = _arguments(rules, tool, inside, checked=checked)
-        findings += found
+    for tool, part in zip(tools, compiled, strict=True):
         name = f'"name"{form.colon}{dump(tool.name)}'
         key = f'{{{call.opening}{name}{call.between}"args"{form.colon}'
-        calls.append(sequence(Literal(key), arguments, Literal(f"{call.closing}}}")))
+        calls.append(sequence(Literal(key), part.value, Literal(f"{call.closing}}}")))
     rules.limit = _MOST_RULES
     root = _root(rules, form, choice(calls), limits)
-    return finish(rules, root), Report(tuple(findings))
+    findings = tuple(finding for part in compiled for finding in part.findings)
+    return finish(rules, root), Report(findings)
 
 
 def _root(
@@ -153,32 +159,81 @@ def _root(
     return sequence(*pieces, Literal(f"{form.closing}}}"))
 
 
-def _arguments(
-    rules: RuleBook, tool: ToolSchema, options: Options, *, checked: bool
-) -> tuple[Expression, tuple[Finding, ...]]:
+@dataclass(slots=True)
+class _Arguments:
+    """The arguments of one tool."""
+
+    tool: str
+    value: Expression
+    size: Size
+    findings: tuple[Finding, ...]
+
+    def widen(self, free: Expression, path: str, reason: str) -> None:
+        """Take any object instead, and say why."""
+        taken = f"taken as any object: {reason}"
+        later = Enforcement.CHECKED_AFTERWARDS
+        self.value, self.size = free, Size()
+        self.findings = (Finding(path, "$schema", later, taken, self.tool),)
+
+
+def _arguments(rules: RuleBook, tool: ToolSchema, options: Options, *, checked: bool) -> _Arguments:
     """Compile one tool's arguments; if that fails, nothing of them is left among the rules."""
-    free = any_value(rules, options.form)
+    free = any_value(rules, options.form).object
+    part = _Arguments(tool.name, free, Size(), ())
     mark = rules.mark()
     rules.limit = len(rules.rules) + options.rules
     try:
         compiler = SchemaCompiler(tool.schema, rules, options)
         root = compiler.root(_ANY_OBJECT, hint=f"{tool.name}-args")
+        size = size_of([root, *islice(rules.rules.values(), mark[0], None)])
+        if not size.fits(MOST_OF_TOOL):
+            most = f"more than {MOST_OF_TOOL.nodes} or {MOST_OF_TOOL.characters}"
+            told = f"its grammar has {size.nodes} parts and {size.characters} characters"
+            raise SchemaTooLarge("#", f"{told}, {most}")
         if compiler.recursive or checked:
             finish(rules, root)
     except SchemaNotUsable as error:
         rules.rollback(mark)
-        finding = Finding(
-            error.path,
-            "$schema",
-            Enforcement.CHECKED_AFTERWARDS,
-            f"taken as any object: {error.reason}",
-            tool.name,
-        )
-        return free.object, (finding,)
-    return root, tuple(
+        part.widen(free, error.path, error.reason)
+        return part
+    part.value, part.size = root, size
+    part.findings = _findings(compiler, tool)
+    return part
+
+
+def _findings(compiler: SchemaCompiler, tool: ToolSchema) -> tuple[Finding, ...]:
+    return tuple(
         replace(finding, tool=tool.name)
         for finding in compiler.report.report()
         if finding.path != _ANY_OBJECT.pointer
+    )
+
+
+def _make_room(parts: Sequence[_Arguments], free: Expression) -> None:
+    """Widen the largest tools until all of them together are small enough."""
+    total = sum((part.size for part in parts), Size())
+    for part in sorted(parts, key=lambda part: part.size, reverse=True):
+        if total.fits(MOST_OF_ALL):
+            break
+        size = part.size
+        total = Size(total.nodes - size.nodes, total.characters - size.characters)
+        told = f"its grammar has {size.nodes} parts and {size.characters} characters"
+        part.widen(free, "#", f"there are too many large tools beside it, and {told}")
+
+
+def arguments_grammar(tool: ToolSchema, *, form: Form = DEFAULT_FORM) -> Compiled:
+    """Compile the grammar of one tool's arguments alone: an object that fits its schema.
+
+    Raises:
+        SchemaNotUsable: There's no such grammar; in an envelope any object is taken instead.
+    """
+    options = Options(form=form)
+    rules = RuleBook(limit=options.rules)
+    compiler = SchemaCompiler(tool.schema, rules, options)
+    grammar = finish(rules, compiler.root(_ANY_OBJECT, hint=f"{tool.name}-args"))
+    report = Report(_findings(compiler, tool))
+    return Compiled(
+        print_grammar(grammar), grammar, report, digest([tool.name, tool.schema], options)
     )
 
 
