@@ -150,8 +150,15 @@ class InferenceActor(Actor):
                 top_p=body.top_p,
                 min_p=body.min_p,
                 repeat_penalty=body.repeat_penalty,
+                dry_multiplier=body.dry_multiplier,
+                dry_base=body.dry_base,
+                dry_allowed_length=body.dry_allowed_length,
                 seed=body.seed,
             ),
+            ending=body.ending,
+            think_tokens=body.think_tokens,
+            call_bias=body.call_bias,
+            more_calls_bias=body.more_calls_bias,
         )
         if self._schedule.full:
             raise ErisError(
@@ -189,6 +196,8 @@ class InferenceActor(Actor):
             self.port.log.exception("generation-failed", session=job.request.body.session)
             job.delivery.end(error)
         else:
+            if job.generation.problem:
+                self.port.log.warning("grammar-left", problem=job.generation.problem)
             if finish is not None:
                 generated = _generated(job, finish)
                 job.delivery.end(generated)
@@ -255,4 +264,10 @@ def _generated(job: Job, finish: FinishReason) -> Generated:
         prefill_seconds=statistics.prefill_seconds,
         decode_seconds=statistics.decode_seconds,
         queued_seconds=job.queued_seconds,
+        ended_early=job.generation.ended_early,
+        thinking_tokens=statistics.thinking_tokens,
+        drafted_tokens=statistics.drafted_tokens,
+        accepted_tokens=statistics.accepted_tokens,
+        constraint_seconds=statistics.constraint_seconds,
+        call_odds=job.generation.call_odds,
     )

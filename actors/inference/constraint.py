@@ -5,8 +5,11 @@ GBNF is checked and compiled by llguidance, never by llama.cpp, which a bad gram
 
 import hashlib
 import threading
+import time
 from collections import OrderedDict
-from typing import Final
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, Final, ParamSpec, TypeVar
 
 import llguidance
 import numpy as np
@@ -22,6 +25,24 @@ _NOT_TEXT: Final = b"\xff"
 """Tells llguidance that a token isn't text: no UTF-8 begins with this byte."""
 
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _timed(
+    method: Callable[Concatenate["Constraint", P], R],
+) -> Callable[Concatenate["Constraint", P], R]:
+    @wraps(method)
+    def timed(self: "Constraint", /, *args: P.args, **kwargs: P.kwargs) -> R:
+        started = time.perf_counter()
+        try:
+            return method(self, *args, **kwargs)
+        finally:
+            self.seconds += time.perf_counter() - started
+
+    return timed
+
+
 class Constraint:
     """Where one generation stands in its grammar."""
 
@@ -30,6 +51,10 @@ class Constraint:
         self._end = end
         self._bits: NDArray[np.int32] = np.zeros((vocabulary_size + 31) // 32, dtype=np.int32)
         self._size = vocabulary_size
+        self.masks = 0
+        """How often the whole vocabulary was masked."""
+        self.seconds = 0.0
+        """Time spent in here."""
 
     @property
     def complete(self) -> bool:
@@ -47,6 +72,7 @@ class Constraint:
         self._check()
         return bool(self._matcher.is_stopped())
 
+    @_timed
     def forced(self) -> list[int]:
         """Return the tokens that must come next, empty if there is a choice.
 
@@ -55,12 +81,19 @@ class Constraint:
         """
         return list(self._matcher.compute_ff_tokens())
 
+    @_timed
     def allows(self, token: int) -> bool:
         """Tell whether a token may come next."""
         if token in self._end:
             return self.complete
         return bool(self._matcher.validate_tokens([token]) == 1)
 
+    @_timed
+    def allowed_prefix(self, tokens: list[int]) -> int:
+        """Return how many of these tokens may come next, one after the other."""
+        return int(self._matcher.validate_tokens(tokens))
+
+    @_timed
     def accept(self, tokens: list[int]) -> None:
         """Go on by tokens that are allowed.
 
@@ -70,16 +103,18 @@ class Constraint:
         self._matcher.consume_tokens(tokens)
         self._check()
 
+    @_timed
     def mask(self) -> NDArray[np.bool_]:
         """Return which tokens may come next, one flag for each of the vocabulary.
 
         Raises:
             InvalidError: The grammar became too complex to follow.
         """
+        self.masks += 1
         self._matcher.unsafe_compute_mask_ptr(self._bits.ctypes.data, self._bits.nbytes)
         self._check()
         flags = np.unpackbits(self._bits.view(np.uint8), bitorder="little")[: self._size]
-        allowed: NDArray[np.bool_] = flags.astype(np.bool_)
+        allowed = flags.view(np.bool_)
         allowed[list(self._end)] = self.complete
         return allowed
 

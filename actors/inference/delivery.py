@@ -23,6 +23,9 @@ class Delivery:
         self._counts = counts
         self._changed = threading.Condition()
         self._prefilled: Prefilled | None = None
+        self._thought = ""
+        self._thought_tokens = 0
+        self._removed = 0
         self._text = ""
         self._tokens = 0
         self._end: msgspec.Struct | Exception | None = None
@@ -40,10 +43,19 @@ class Delivery:
             )
             self._changed.notify()
 
-    def text(self, text: str, tokens: int) -> None:
+    def thought(self, text: str, tokens: int) -> None:
+        """Some more reasoning; ``tokens`` of it so far."""
+        with self._changed:
+            self._thought += text
+            self._thought_tokens = tokens
+            self._changed.notify()
+
+    def text(self, text: str, tokens: int, removed: int = 0) -> None:
         """Some more text; ``tokens`` is the number generated so far."""
         with self._changed:
-            self._text += text
+            waiting = len(self._text)
+            self._removed += max(removed - waiting, 0)
+            self._text = self._text[: max(waiting - removed, 0)] + text
             self._tokens = tokens
             self._changed.notify()
 
@@ -67,13 +79,19 @@ class Delivery:
     def _deliver(self) -> bool:
         """Send what there is; False after the end."""
         with self._changed:
-            self._changed.wait_for(lambda: self._prefilled or self._text or self._end)
-            prefilled, text, tokens, end = self._prefilled, self._text, self._tokens, self._end
-            self._prefilled, self._text = None, ""
+            self._changed.wait_for(
+                lambda: self._prefilled or self._thought or self._text or self._removed or self._end
+            )
+            prefilled, end = self._prefilled, self._end
+            thought = Chunk(text=self._thought, tokens=self._thought_tokens, thinking=True)
+            chunk = Chunk(text=self._text, tokens=self._tokens, removed=self._removed)
+            self._prefilled, self._thought, self._text, self._removed = None, "", "", 0
         if prefilled is not None:
             self._writer.put(prefilled)
-        if text:
-            self._writer.put(Chunk(text=text, tokens=tokens))
+        if thought.text:
+            self._writer.put(thought)
+        if chunk.text or chunk.removed:
+            self._writer.put(chunk)
         if end is not None:
             self._finish(end)
         return end is None

@@ -13,17 +13,20 @@ from pathlib import Path
 from typing import Final, Self
 
 from actors.inference.constraint import ConstraintCompiler
-from actors.inference.generation import Generation
+from actors.inference.ending import minimum_tokens
+from actors.inference.generation import Generation, Wishes
+from actors.inference.lookup import DraftEconomy
 from actors.inference.native import BUILD, NativeContext, NativeModel, start_backend
 from actors.inference.prefix_cache import PrefixCache
 from actors.inference.prompt import Prompt, PromptBuilder
-from actors.inference.sampling import Sampler, Sampling
+from actors.inference.sampling import Sampling
 from actors.inference.state_store import DEFAULT_LIMIT_BYTES, StateStore
 from actors.inference.template import ChatTemplate
+from actors.inference.thinking import CLOSING_TOKENS, thinks
 from eris.errors import ContextFullError, InvalidError, ModelError
 from eris.logs import Logger
 from eris.models.gguf import read_header
-from proto.inference import Message
+from proto.inference import Ending, Message
 
 DEFAULT_CONTEXT_LENGTH: Final = 8192
 DEFAULT_BATCH: Final = 128
@@ -68,6 +71,8 @@ class Engine:
         self.context: Final = context
         self._cache = cache
         self._compiler = compiler
+        self._economy = DraftEconomy()
+        self._thinks = thinks(model, template.source)
 
     @classmethod
     def load(
@@ -166,7 +171,12 @@ class Engine:
         max_tokens: int = 512,
         min_answer_tokens: int = 1,
         sampling: Sampling | None = None,
-        force: bool = True,
+        batch_forced: bool = True,
+        draft: bool = True,
+        ending: Ending | None = None,
+        think_tokens: int = 0,
+        call_bias: float = 0.0,
+        more_calls_bias: float = 0.0,
     ) -> Generation:
         """Prepare a generation.
 
@@ -178,33 +188,54 @@ class Engine:
             max_tokens: The most to generate; the context's end lowers it further.
             min_answer_tokens: Refuse if fewer would fit.
             sampling: How tokens are picked; greedily by default.
-            force: Whether tokens that the grammar leaves no choice about are taken unpicked.
+            batch_forced: Whether tokens that the grammar leaves no choice about are computed in
+                one pass with others; it changes the speed only.
+            draft: Whether tokens are guessed from the prompt and checked in one pass; as above.
+            ending: How to end the answer if it's stopped early.
+            think_tokens: The most tokens of a ``<think>`` part before the answer.
+            call_bias: Added to the log-odds of a first call against none, with ``ending``.
+            more_calls_bias: Added to those of another call against no more.
 
         Raises:
             ContextFullError: The prompt leaves fewer than ``min_answer_tokens`` tokens.
-            InvalidError: The grammar isn't GBNF, or ``max_tokens`` isn't positive.
+            InvalidError: The grammar isn't GBNF, or ``max_tokens`` has no room for an answer.
         """
-        if max_tokens < 1:
-            raise InvalidError(f"max_tokens is {max_tokens}; at least one token is needed.")
-        reserved = max(min(min_answer_tokens, max_tokens), 1)
+        least = minimum_tokens(ending, self.prompts.count) if ending else 1
+        if max_tokens < least:
+            raise InvalidError(
+                f"max_tokens is {max_tokens}; the shortest answer has {least}.",
+                hint="Raise generation.max_tokens.",
+            )
+        reserved = max(min(min_answer_tokens, max_tokens), least)
         length, used = self.context.length, len(prompt.tokens)
-        if used + reserved > length:
+        margin = CLOSING_TOKENS if self._thinks else 0
+        if used + reserved + margin > length:
             raise ContextFullError(
                 f"A prompt of {used} tokens leaves no room for {reserved} more "
                 f"in a context of {length}.",
                 hint="Condense the conversation, or choose a larger model.context_length.",
                 details={"prompt_tokens": used, "context_length": length, "reserved": reserved},
             )
+        # Reasoning gets what the answer leaves, for an answer without it is better than none.
+        limit = min(max_tokens, length - used - margin)
+        thinking = min(think_tokens, length - used - margin - limit) if self._thinks else 0
         return Generation(
             self.model,
             self._cache,
             prompt,
             session=session,
-            sampler=Sampler(sampling or Sampling()),
             constraint=self._compiler.compile(grammar) if grammar else None,
-            limit=min(max_tokens, length - used),
             cancelled=cancelled,
-            force=force,
+            wishes=Wishes(
+                limit=limit,
+                think_limit=thinking,
+                sampling=sampling or Sampling(),
+                batch_forced=batch_forced,
+                economy=self._economy if draft else None,
+                ending=ending,
+                call_bias=call_bias,
+                more_calls_bias=more_calls_bias,
+            ),
         )
 
     def save_state(self) -> None:

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from actors.inference.engine import Engine
 from actors.inference.generation import Generation, Statistics
@@ -95,14 +95,17 @@ class Collected:
     def prefilled(self, statistics: Statistics) -> None:
         """Nothing to do."""
 
-    def text(self, text: str, tokens: int) -> None:
+    def thought(self, text: str, tokens: int) -> None:
+        """Nothing to do."""
+
+    def text(self, text: str, tokens: int, removed: int = 0) -> None:
         """Keep it."""
         del tokens
-        self.answer += text
+        self.answer = self.answer[: len(self.answer) - removed] + text
 
 
 def run(
-    engine: Engine, request: str, *, grammar: str, limit: int, force: bool = True
+    engine: Engine, request: str, *, grammar: str, limit: int, **wishes: Any
 ) -> tuple[Generation, str]:
     """Generate one answer to a request greedily; returns the generation and its text."""
     generation = engine.open(
@@ -111,7 +114,7 @@ def run(
         cancelled=threading.Event(),
         grammar=grammar,
         max_tokens=limit,
-        force=force,
+        **wishes,
     )
     collected = Collected()
     generation.advance(collected, threading.Event())

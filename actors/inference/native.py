@@ -284,8 +284,13 @@ class NativeContext:
         llama_cpp.llama_batch_free(self._batch)
         llama_cpp.llama_free(self.handle)
 
-    def decode(self, tokens: Sequence[int], position: int) -> bool:
+    def decode(self, tokens: Sequence[int], position: int, outputs: int = 1) -> bool:
         """Compute at most ``batch`` tokens that follow the first ``position`` ones.
+
+        Args:
+            tokens: What to compute.
+            position: Tokens in front of them.
+            outputs: After how many of them, the last ones, logits are wanted.
 
         Returns:
             False if the abort flag stopped it; some of the tokens may be in the cache then.
@@ -301,7 +306,7 @@ class NativeContext:
             batch.pos[index] = position + index
             batch.n_seq_id[index] = 1
             batch.seq_id[index][0] = _SEQUENCE
-            batch.logits[index] = index == count - 1
+            batch.logits[index] = index >= count - outputs
         code = llama_cpp.llama_decode(self.handle, batch)
         if code == 0:
             return True
@@ -309,12 +314,12 @@ class NativeContext:
             return False
         raise ModelError(f"llama.cpp failed to compute {count} tokens at {position} (code {code}).")
 
-    def logits(self) -> Logits:
-        """Return the logits after the last token of the last pass.
+    def logits(self, before: int = 0) -> Logits:
+        """Return the logits after the last token of the last pass but ``before``.
 
         It's a view into llama.cpp's memory, valid until the next pass: copy it to keep it.
         """
-        pointer = llama_cpp.llama_get_logits_ith(self.handle, -1)
+        pointer = llama_cpp.llama_get_logits_ith(self.handle, -1 - before)
         return np.ctypeslib.as_array(pointer, shape=(self._model.vocabulary_size,))
 
     def truncate(self, position: int) -> bool:

@@ -72,6 +72,11 @@ class PrefixCache:
         self._trusted: set[str] = set()
 
     @property
+    def batch(self) -> int:
+        """The most tokens of one pass."""
+        return self._context.batch
+
+    @property
     def tokens(self) -> tuple[int, ...]:
         """What the cache holds."""
         return tuple(self._tokens)
@@ -103,14 +108,29 @@ class PrefixCache:
                     progress(done, len(tokens))
         return Brought(cached=kept, computed=done - kept, complete=True)
 
-    def append(self, tokens: Sequence[int], interrupt: Interrupt) -> bool:
-        """Compute tokens after those that are there; False if it was interrupted."""
-        for start in range(0, len(tokens), self._context.batch):
-            if interrupt.requested:
-                return False
-            if not self._compute(tokens[start : start + self._context.batch]):
+    def append(
+        self, tokens: Sequence[int], interrupt: Interrupt, draft: Sequence[int] = ()
+    ) -> bool:
+        """Compute tokens after those that are there; False if it was interrupted.
+
+        Args:
+            tokens: What follows.
+            interrupt: Checked between passes, and within them by llama.cpp.
+            draft: What may follow then, computed in the same pass as the last of ``tokens``; with
+                them it's no longer than `batch`. There are logits after each of these.
+        """
+        size = self._context.batch
+        for start in range(0, len(tokens), size):
+            ahead = draft if start + size >= len(tokens) else ()
+            batch = [*tokens[start : start + size], *ahead]
+            if interrupt.requested or not self._compute(batch, len(ahead) + 1):
                 return False
         return True
+
+    def drop(self, count: int) -> None:
+        """Forget the last tokens."""
+        if count:
+            self._truncate(len(self._tokens) - count)
 
     @contextmanager
     def obeying(self, interrupt: Interrupt) -> Iterator[None]:
@@ -137,9 +157,9 @@ class PrefixCache:
                 over.set()
                 flag.clear()
 
-    def logits(self) -> Logits:
-        """Return the logits after the last token, valid until the next pass."""
-        return self._context.logits()
+    def logits(self, before: int = 0) -> Logits:
+        """Return the logits after the last token but ``before``, valid until the next pass."""
+        return self._context.logits(before)
 
     def save(self) -> None:
         """Write the session's state to disk, if it changed since it was last written."""
@@ -160,11 +180,11 @@ class PrefixCache:
         self._truncate(0)
         self._unsaved = False
 
-    def _compute(self, tokens: Sequence[int]) -> bool:
+    def _compute(self, tokens: Sequence[int], outputs: int = 1) -> bool:
         before = len(self._tokens)
         computed = False
         try:
-            computed = self._context.decode(tokens, before)
+            computed = self._context.decode(tokens, before, outputs)
         finally:
             if not computed:
                 self._truncate(before)

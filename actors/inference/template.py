@@ -86,8 +86,10 @@ class ChatTemplate:
             if source is None:
                 raise jinja2.TemplateSyntaxError("none", 1)
             self._template = environment.from_string(source)
+            self.source = source
         except jinja2.TemplateError:
             self.name = "chatml"
+            self.source = CHATML
             self._template = environment.from_string(CHATML)
         self._knows_system = self._accepts_system()
 

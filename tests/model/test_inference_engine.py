@@ -10,6 +10,7 @@ import pytest
 from actors.inference.engine import Engine
 from actors.inference.generation import Generation, Statistics
 from actors.inference.sampling import Sampling
+from eris.envelope_ending import envelope_ending
 from eris.errors import (
     ContextFullError,
     InvalidError,
@@ -39,6 +40,12 @@ ENVELOPE = envelope_grammar(
     max_calls=1,
 ).text
 CLOSED = r'root ::= "{\"word\": \"" [a-z]{1,12} "\", \"kind\": " ("\"noun\"" | "\"verb\"") "}"'
+
+REST = r'"\", \"status\": \"Task\", \"message_to_user\": null, \"tool_calls\": []}"'
+CALL_OR_NOT = (
+    r'root ::= "{\"thought\": \"\", \"status\": \"Task\", \"message_to_user\": null, "'
+    r' "\"tool_calls\": " ("[]" | "[{\"name\": \"vault:read\", \"args\": {}}]") "}"'
+)
 
 
 def load(path: Path, state: Path | None = None, context_length: int = 1024) -> Engine:
@@ -71,6 +78,7 @@ class Heard:
 
     def __init__(self, then: "threading.Event | None" = None, after: int = 0) -> None:
         self.pieces: list[str] = []
+        self.reasoning: list[str] = []
         self.counts: list[int] = []
         self._then = then
         self._after = after
@@ -82,7 +90,13 @@ class Heard:
     def prefilled(self, statistics: Statistics) -> None:
         self.cached = statistics.cached_tokens
 
-    def text(self, text: str, tokens: int) -> None:
+    def thought(self, text: str, tokens: int) -> None:
+        assert tokens > 0
+        self.reasoning.append(text)
+
+    def text(self, text: str, tokens: int, removed: int = 0) -> None:
+        if removed:
+            self.pieces = [self.answer[:-removed]]
         self.pieces.append(text)
         self.counts.append(tokens)
         if self._then is not None and tokens >= self._after:
@@ -97,7 +111,7 @@ def generate(
     grammar: str = "",
     limit: int = 40,
     sampling: Sampling | None = None,
-    force: bool = True,
+    **wishes,
 ) -> tuple[str, FinishReason | None, Generation]:
     generation = engine.open(
         engine.count(messages),
@@ -106,7 +120,7 @@ def generate(
         grammar=grammar,
         max_tokens=limit,
         sampling=sampling,
-        force=force,
+        **wishes,
     )
     heard = Heard()
     finish = generation.advance(heard, threading.Event())
@@ -142,13 +156,99 @@ def test_a_bounded_grammar_always_closes(engine: Engine, seed: int) -> None:
     assert json.loads(answer)["kind"] in {"noun", "verb"}
 
 
+def closing(engine: Engine, seed: int, limit: int, temperature: float = 1.2):
+    messages = ask(("Read ideas.md.", "Tell me everything about whales.")[seed % 2])
+    return generate(
+        engine,
+        messages,
+        grammar=ENVELOPE,
+        limit=limit,
+        sampling=Sampling(temperature=temperature, seed=seed),
+        ending=envelope_ending(),
+    )
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_an_answer_closes_within_any_limit_that_has_room_for_one(engine: Engine, seed: int) -> None:
+    least = engine.prompts.count(envelope_ending().rests[0])
+    limit = least + seed * seed
+    answer, finish, generation = closing(engine, seed, limit)
+    envelope = json.loads(answer)
+    assert list(envelope) == ["thought", "status", "message_to_user", "tool_calls"]
+    assert all(set(call) == {"name", "args"} for call in envelope["tool_calls"])
+    assert generation.statistics.generated_tokens <= limit
+    assert (generation.ended_early is not None) or finish is FinishReason.STOP
+
+
+def test_a_limit_without_room_for_an_answer_is_refused_with_the_numbers(engine: Engine) -> None:
+    least = engine.prompts.count(envelope_ending().rests[0])
+    with pytest.raises(InvalidError, match=f"max_tokens is {least - 1}.* has {least}"):
+        closing(engine, 0, least - 1)
+
+
+def test_a_cancelled_answer_is_whole_too(engine: Engine) -> None:
+    cancelled = threading.Event()
+    generation = engine.open(
+        engine.count(ask("Tell me everything about whales.")),
+        session="main",
+        cancelled=cancelled,
+        grammar=ENVELOPE,
+        ending=envelope_ending(),
+        max_tokens=200,
+    )
+    heard = Heard(then=cancelled, after=12)
+    assert generation.advance(heard, threading.Event()) is FinishReason.CANCELLED
+    assert json.loads(heard.answer)["tool_calls"] == []
+    assert generation.ended_early is not None
+
+
+def test_a_model_that_repeats_itself_is_stopped_and_its_answer_closed(engine: Engine) -> None:
+    answer, finish, generation = generate(
+        engine,
+        ask("Laugh."),
+        grammar=r'root ::= "{\"thought\": \"" "ha "{200,300} ' + REST,
+        limit=400,
+        sampling=Sampling(temperature=1.0, min_p=0.0, top_p=1.0, repeat_penalty=0.1),
+        ending=envelope_ending(),
+    )
+    assert finish is FinishReason.REPEATING
+    assert json.loads(answer)["thought"].count("ha") < 10
+    assert generation.statistics.generated_tokens < 400
+
+
+def test_drafting_changes_no_text(engine: Engine) -> None:
+    text = "The heating was repaired on Monday by Mr Kowalski, number 0171 555 0134. "
+    messages = ask(f"Say this twice, word by word: {text * 2}")
+    plain, _, slow = generate(engine, messages, limit=60, draft=False)
+    for _ in range(3):  # it has to learn what passes cost
+        drafted, _, fast = generate(engine, messages, limit=60)
+    assert drafted == plain
+    assert slow.statistics.drafted_tokens == 0
+    assert fast.statistics.accepted_tokens <= fast.statistics.drafted_tokens
+
+
+def test_a_bias_decides_whether_a_tool_is_called(engine: Engine) -> None:
+    odds = []
+    for bias, calls in ((-50.0, 0), (50.0, 1)):
+        answer, _, generation = generate(
+            engine,
+            ask("Read ideas.md."),
+            grammar=CALL_OR_NOT,
+            ending=envelope_ending(),
+            call_bias=bias,
+        )
+        assert len(json.loads(answer)["tool_calls"]) == calls
+        odds.append(generation.call_odds)
+    assert odds[0] == pytest.approx(odds[1], abs=1.0)
+
+
 def test_forcing_saves_passes_and_changes_no_text(engine: Engine) -> None:
     messages = ask("Give me a word.")
     generate(engine, messages, grammar=CLOSED)
     forced, _, fast = generate(engine, messages, grammar=CLOSED)
-    picked, _, slow = generate(engine, messages, grammar=CLOSED, force=False)
-    assert forced == picked
-    assert slow.statistics.forced_tokens == 0
+    single, _, slow = generate(engine, messages, grammar=CLOSED, batch_forced=False)
+    assert forced == single
+    assert slow.statistics.forced_tokens == fast.statistics.forced_tokens > 0
     assert fast.statistics.forward_passes < slow.statistics.forward_passes
 
 
@@ -374,7 +474,7 @@ def test_text_comes_in_whole_characters(engine: Engine) -> None:
         session="main",
         cancelled=threading.Event(),
         grammar=grammar,
-        force=False,
+        batch_forced=False,
     )
     heard = Heard()
     generation.advance(heard, threading.Event())
@@ -510,3 +610,64 @@ def test_a_context_is_never_longer_than_the_model_was_trained_for(smollm2: Path)
     length = engine.info.context_length
     engine.close()
     assert length == 8192
+
+
+OPENS_THINK = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+    "<|im_start|>assistant\n<think>\n"
+)
+
+
+@pytest.fixture(scope="module")
+def thinker(smollm2: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """The same model in a file whose template opens a `<think>` part."""
+    data = smollm2.read_bytes()
+    start = data.index(b"{% for message in messages %}")
+    end = data.index(b"{% endif %}", data.index(b"add_generation_prompt", start)) + 11
+    path = tmp_path_factory.mktemp("thinker") / "thinker.gguf"
+    padded = OPENS_THINK.encode() + b"{#" + b" " * (end - start - len(OPENS_THINK) - 4) + b"#}"
+    path.write_bytes(data[:start] + padded + data[end:])
+    loaded = load(path, context_length=512)
+    yield loaded
+    loaded.close()
+
+
+@pytest.mark.parametrize("limit", [0, 10])
+def test_reasoning_runs_free_up_to_its_limit_and_is_no_part_of_the_answer(
+    thinker: Engine, limit: int
+) -> None:
+    generation = thinker.open(
+        thinker.count(ask("Read ideas.md.")),
+        session="main",
+        cancelled=threading.Event(),
+        grammar=ENVELOPE,
+        ending=envelope_ending(),
+        think_tokens=limit,
+        max_tokens=80,
+    )
+    heard = Heard()
+    assert generation.advance(heard, threading.Event()) is not None
+    assert "thought" in json.loads(heard.answer)
+    assert bool("".join(heard.reasoning)) == (limit > 0)
+    assert generation.statistics.thinking_tokens <= limit + 8
+    context = thinker.context.length
+    used = generation.statistics.prompt_tokens + generation.statistics.thinking_tokens
+    assert used + generation.statistics.generated_tokens <= context
+
+
+def test_reasoning_that_gave_way_goes_on(thinker: Engine) -> None:
+    yielding = threading.Event()
+    generation = thinker.open(
+        thinker.count(ask("Read ideas.md.")),
+        session="main",
+        cancelled=threading.Event(),
+        think_tokens=30,
+        max_tokens=5,
+    )
+    heard = Heard()
+    heard.thought = lambda _text, tokens: yielding.set() if tokens == 5 else None  # type: ignore[method-assign]
+    assert generation.advance(heard, yielding) is None
+    assert generation.statistics.thinking_tokens == 5
+    assert generation.advance(Heard(), threading.Event()) is FinishReason.LENGTH
+    assert generation.statistics.generated_tokens == 5
+    assert 5 < generation.statistics.thinking_tokens <= 38
