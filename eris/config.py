@@ -59,6 +59,21 @@ class GenerationSettings(_Section, frozen=True):
     """Most tokens of one answer of the model."""
     thought_characters: Count = 300
     """Most characters of the thought in front of an answer."""
+    think_tokens: Count = 512
+    """Most tokens of the ``<think>`` part of models that reason before they answer."""
+    top_k: Count = 40
+    """Pick among so many of the likeliest tokens; 0 for all. Without effect at temperature 0,
+    like ``top_p``, ``min_p`` and ``seed``."""
+    top_p: Share = 0.95
+    """Pick among the likeliest tokens that have this probability together."""
+    min_p: Share = 0.05
+    """Leave out tokens that are less likely than this share of the likeliest one."""
+    repeat_penalty: Annotated[float, msgspec.Meta(gt=0, le=2)] = 1.0
+    """Makes the last 64 tokens less likely; 1 for no penalty."""
+    dry_multiplier: Annotated[float, msgspec.Meta(ge=0, le=10)] = 0.0
+    """Weight of the penalty on lengthening a repetition (DRY); 0 for none."""
+    seed: Count = 0
+    """The same seed gives the same answers to the same questions."""
 
 
 class RouterSettings(_Section, frozen=True):

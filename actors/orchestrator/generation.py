@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
-import msgspec
 
 from actors.orchestrator.answers import AnswerStream
 from actors.orchestrator.cancellation import Cancellation
@@ -21,6 +20,7 @@ from proto.inference import (
     Generated,
     ModelDescription,
     Prefilled,
+    Section,
 )
 
 LOST = frozenset(
@@ -66,7 +66,7 @@ class Audience(Protocol):
         """So many tokens have been written, at this speed."""
 
     def said(self, thought: str, message: str) -> None:
-        """More of the thought and of the message."""
+        """More of the thought, reasoning before the answer included, and of the message."""
 
     def again(self) -> None:
         """What was said of this answer is void: it begins anew."""
@@ -111,11 +111,38 @@ class ModelFacts:
         return known
 
 
-class _Written(msgspec.Struct):
-    """An answer as it arrives."""
+class _Written:
+    """An answer as it arrives, read along."""
 
-    text: str = ""
-    prefilled: Prefilled | None = None
+    def __init__(self, audience: Audience) -> None:
+        self.text = ""
+        self.prefilled: Prefilled | None = None
+        self._audience = audience
+        self._stream = AnswerStream()
+        self._told = ("", "")
+
+    def add(self, chunk: Chunk) -> None:
+        """Take the next piece and tell the audience what it says."""
+        if chunk.thinking:
+            self._audience.said(chunk.text, "")
+        elif not chunk.removed:
+            self.text += chunk.text
+            self._tell(*self._stream.feed(chunk.text))
+        else:
+            # Mostly the beginning of a call goes, which nobody has been told of.
+            self.text = self.text[: -chunk.removed] + chunk.text
+            self._stream, told = AnswerStream(), self._told
+            said = self._stream.feed(self.text)
+            if all(new.startswith(old) for new, old in zip(said, told, strict=True)):
+                self._tell(said[0][len(told[0]) :], said[1][len(told[1]) :])
+            else:
+                self._audience.again()
+                self._told = ("", "")
+                self._tell(*said)
+
+    def _tell(self, thought: str, message: str) -> None:
+        self._told = (self._told[0] + thought, self._told[1] + message)
+        self._audience.said(thought, message)
 
 
 class Generator:
@@ -146,7 +173,7 @@ class Generator:
         absence = Absence(self._port, "inference", self._monotonic)
         self._audience.reading()
         while True:
-            written = _Written()
+            written = _Written(self._audience)
             try:
                 generated = self._follow(request, written, deadline, trace, absence)
                 return _step(number, written, generated)
@@ -186,7 +213,6 @@ class Generator:
             within=max(1.0, deadline - self._monotonic()),
             trace=trace,
         )
-        answer = AnswerStream()
         began = reported = stopped = 0.0
         with self._cancellation.watching(reader):
             while not reader.over:
@@ -198,8 +224,7 @@ class Generator:
                         began = now
                         self._audience.writing(0, 0.0)
                     case Chunk():
-                        written.text += item.text
-                        self._audience.said(*answer.feed(item.text))
+                        written.add(item)
                         if now - reported > PROGRESS_SECONDS:
                             reported = now
                             self._audience.writing(
@@ -228,7 +253,8 @@ def _step(number: int, written: _Written, generated: Generated) -> AnswerStep:
     return AnswerStep(
         round=number,
         text=written.text,
-        cut=generated.finish is FinishReason.LENGTH,
+        cut=_is_cut(generated),
+        repeating=generated.finish is FinishReason.REPEATING,
         prompt=generated.prompt_tokens,
         cached=generated.cached_tokens,
         prefilled=generated.prefilled_tokens,
@@ -238,6 +264,14 @@ def _step(number: int, written: _Written, generated: Generated) -> AnswerStep:
         decode_ms=round(generated.decode_seconds * 1000, 1),
         segments=counts.segments if counts else {},
     )
+
+
+def _is_cut(generated: Generated) -> bool:
+    """Whether an answer lacks something that counts; a thought alone doesn't."""
+    if generated.finish not in (FinishReason.LENGTH, FinishReason.REPEATING):
+        return False
+    early = generated.ended_early
+    return early is None or Section.CALLS in early.cut
 
 
 def _cancelled_elsewhere() -> ErrorBody:

@@ -59,6 +59,8 @@ class Ask(msgspec.Struct, frozen=True, tag="ask"):
     """GBNF that the answer must follow."""
     room: int
     """Multiple of the usual token limit."""
+    vary: bool = False
+    """An answer went round in circles: make repetition unlikely."""
 
 
 class Run(msgspec.Struct, frozen=True, tag="run"):
@@ -126,7 +128,8 @@ def _ask(steps: Sequence[Step]) -> Ask:
     room = 1 + sum(isinstance(step, CorrectionStep) and step.more_room for step in steps)
     offer = _offer(steps)
     grammar = offer.calling_grammar if _must_call(steps, offer) else offer.grammar
-    return Ask(round=rounds, grammar=grammar, room=room)
+    circles = any(isinstance(step, AnswerStep) and step.repeating for step in steps)
+    return Ask(round=rounds, grammar=grammar, room=room, vary=circles)
 
 
 def _must_call(steps: Sequence[Step], offer: OfferStep) -> bool:
@@ -153,6 +156,8 @@ def _after_answer(turn: Turn, answer: AnswerStep, limits: Limits) -> Action:
         return _recover(Fault.UNKNOWN_TOOL, turn.steps, limits, unknown[0])
     if answered.calls and not (answered.message and _all_done(answered, turn.steps)):
         return _next_call(turn, answer, answered)
+    if answer.cut and (not answered.message or _may_shorten(turn.steps, limits)):
+        return _recover(Fault.TRUNCATED, turn.steps, limits)
     if not answered.message or _parroted(answered.message, turn.steps):
         return _recover(Fault.EMPTY, turn.steps, limits)
     return _with_message(turn, answered.message, limits, cut=answer.cut)
@@ -165,13 +170,21 @@ def _with_message(turn: Turn, message: str, limits: Limits, *, cut: bool) -> Act
     language = claimed(message, quoted)
     backed = any(result.ok and result.receipt for result in _results(steps))
     if language is not None and not backed and not _speaks_of_earlier(turn):
-        warned = any(
-            isinstance(step, CorrectionStep) and step.fault is Fault.UNBACKED for step in steps
-        )
+        warned = _told_already(Fault.UNBACKED, steps)
         if not warned and attempts(steps) < limits.recovery_attempts:
             return Record(correct(Fault.UNBACKED))
         message = without_claims(message, language, quoted)
     return Close(FinishedStep(state=TurnState.DONE, message=message, truncated=cut))
+
+
+def _may_shorten(steps: Sequence[Step], limits: Limits) -> bool:
+    """Whether a cut answer is asked for again; half an answer is better than none."""
+    told = _told_already(Fault.TRUNCATED, steps)
+    return not told and attempts(steps) < limits.recovery_attempts
+
+
+def _told_already(fault: Fault, steps: Sequence[Step]) -> bool:
+    return any(isinstance(step, CorrectionStep) and step.fault is fault for step in steps)
 
 
 def _parroted(message: str, steps: Sequence[Step]) -> bool:

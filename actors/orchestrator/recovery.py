@@ -29,7 +29,7 @@ class Recovery(msgspec.Struct, frozen=True, kw_only=True):
 
 RECOVERIES: Mapping[Fault, Recovery] = {
     Fault.TRUNCATED: Recovery(
-        correction="The answer was too long and its end is missing. Answer again, shorter.",
+        correction="Answer in three sentences at most.",
         give_up="the answer didn't fit into the token limit. Ask for less at once, or raise "
         "generation.max_tokens",
         more_room=True,

@@ -16,7 +16,7 @@ class Fault(StrEnum):
     """Classes of failure that the recovery loop tells apart."""
 
     TRUNCATED = "truncated"
-    """The answer was cut by the token limit and can't be read."""
+    """The answer was stopped before its end, by the token limit or because it went in circles."""
     SCHEMA = "schema"
     """The answer isn't an envelope."""
     UNKNOWN_TOOL = "unknown-tool"
@@ -69,7 +69,9 @@ class AnswerStep(_Step, frozen=True, tag="answer"):
     """Number of the answer in its turn, from 0."""
     text: str
     cut: bool = False
-    """The token limit was reached."""
+    """It was stopped before its end; a call whose arguments weren't complete isn't in it."""
+    repeating: bool = False
+    """It was stopped because the model went round in circles."""
     prompt: int = 0
     cached: int = 0
     prefilled: int = 0

@@ -28,6 +28,7 @@ from actors.orchestrator.tool_calls import ToolCalls
 from actors.orchestrator.views import Timings, calls_of, view_of
 from eris.absence import ask_while_it_lives
 from eris.actor import Port
+from eris.envelope_ending import envelope_ending
 from eris.errors import (
     CancelledWorkError,
     ErisError,
@@ -55,6 +56,9 @@ OWNER_SECONDS = 5.0
 """How long a turn waits for the owner of a fitting tool to register it again."""
 
 _OWNER_POLL_SECONDS = 0.2
+
+_AGAINST_CIRCLES = 0.8
+"""DRY multiplier after an answer that went round in circles; what its author recommends."""
 
 
 @dataclass(frozen=True)
@@ -249,7 +253,15 @@ class TurnRun:
             grammar=ask.grammar,
             max_tokens=min(settings.max_tokens * ask.room, facts.context_length // 2),
             min_answer_tokens=reserved_tokens(settings.max_tokens, facts.context_length),
+            ending=envelope_ending(),
+            think_tokens=settings.think_tokens,
             temperature=settings.temperature,
+            top_k=settings.top_k,
+            top_p=settings.top_p,
+            min_p=settings.min_p,
+            repeat_penalty=settings.repeat_penalty,
+            dry_multiplier=max(settings.dry_multiplier, _AGAINST_CIRCLES if ask.vary else 0),
+            seed=settings.seed,
         )
 
     def _shrink(self, conversation: Conversation) -> str:

@@ -221,9 +221,33 @@ def test_a_cut_answer_gets_more_room():
     assert rooms == [1, 2, 3]
 
 
-def test_a_cut_answer_that_is_complete_all_the_same_counts():
-    text, _ = answer("Hello!")
-    assert play([(text, True)])[-1].message == "Hello!"
+def test_a_cut_message_is_asked_for_again_once_and_then_shown_as_far_as_it_goes():
+    text, _ = answer("Hello! I am")
+    *steps, end = play([(text, True)])
+    assert faults(steps) == [Fault.TRUNCATED]
+    assert (end.state, end.message, end.truncated) == (TurnState.DONE, "Hello! I am", True)
+    *steps, end = play([BROKEN, BROKEN, BROKEN, (text, True)])
+    assert Fault.TRUNCATED not in faults(steps)
+    assert (end.state, end.message, end.truncated) == (TurnState.DONE, "Hello! I am", True)
+
+
+def test_whole_calls_of_a_cut_answer_are_carried_out_and_the_rest_asked_for():
+    text, _ = read("a.md")
+    *steps, end = play([(text, True), HELLO])
+    assert len(of(CallStep, steps)) == 1
+    assert faults(steps) == []
+    assert (end.message, end.truncated) == ("Hello!", False)
+
+
+def test_an_answer_that_went_round_in_circles_is_varied():
+    steps = (
+        OfferStep(tools=(), grammar="()"),
+        AnswerStep(round=0, text=HELLO[0], cut=True, repeating=True),
+        CorrectionStep(fault=Fault.TRUNCATED, text=""),
+    )
+    action = decide(Turn(turn="t", text="", steps=steps), LIMITS)
+    assert isinstance(action, Ask)
+    assert action.vary
 
 
 def test_after_the_tool_rounds_the_model_answers_without_tools():
