@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
-
 from actors.orchestrator.answers import AnswerStream
 from actors.orchestrator.cancellation import Cancellation
 from actors.orchestrator.steps import AnswerStep
