@@ -14,8 +14,9 @@ from jsonschema import Draft202012Validator
 
 from eris.grammar import GrammarError
 from eris.grammar.automaton import matches
-from eris.grammar.document import Branch, Document, Place, TooManyBranches
+from eris.grammar.document import Document, Effort, TooManyBranches
 from eris.grammar.pattern import PatternNotSupported, parse_pattern
+from eris.grammar.place import Branch, Place, plain
 from eris.grammar.report import ReportBuilder
 from tests.grammar_acceptor import canonical
 
@@ -51,7 +52,7 @@ class Arranger:
             try:
                 self._branches[key] = self._document.expand(places)
             except (TooManyBranches, GrammarError):
-                self._branches[key] = self._document.expand(places, choices=False)
+                self._branches[key] = self._document.expand(places, Effort.NONE)
         branches = self._branches[key] or [()]
         if len(branches) == 1:
             return branches
@@ -63,7 +64,7 @@ class Arranger:
     def _fits(self, branch: Branch, value: object) -> bool:
         try:
             return all(
-                self._validator.evolve(schema=leaf.schema).is_valid(value) for leaf in branch
+                self._validator.evolve(schema=plain(leaf.schema)).is_valid(value) for leaf in branch
             )
         except Exception:  # noqa: BLE001 - a broken schema fails in any way
             return False

@@ -27,6 +27,7 @@ class AutomatonTooLarge(PatternNotSupported):
 MOST_STATES = 1_500
 _MOST_NFA_STATES = 4_000
 _MOST_WORK = 60_000
+_MOST_MATCHED = 1_000_000
 # Merging takes time quadratic in the states; without it the automaton is larger, not wrong.
 _MOST_MERGED = 100
 
@@ -197,13 +198,17 @@ def matches(node: Node, text: str) -> bool:
     """Whether a tree without anchors matches a whole text, without building its automaton.
 
     Raises:
-        AutomatonTooLarge: It would need too many states.
+        AutomatonTooLarge: It would need too many states, or too much work for this text.
     """
     nfa = _Nfa()
     first = nfa.state()
     final = nfa.add(node, first)
     states = nfa.closure([first])
+    work = 0
     for char in text:
+        work += len(states)
+        if work > _MOST_MATCHED:
+            raise AutomatonTooLarge("a text that takes too long to match")
         code = ord(char)
         states = nfa.closure(
             target for state in states for chars, target in nfa.moves[state] if code in chars
@@ -278,6 +283,11 @@ def intersect(left: Automaton, right: Automaton) -> Automaton:
         if one in left.accepting and other in right.accepting
     )
     return _trim(Automaton(tuple(edges), accepting))
+
+
+def tidy(automaton: Automaton) -> Automaton:
+    """Give the same automaton without dead states, equal ones merged if there aren't too many."""
+    return _trim(automaton, merge=len(automaton.edges) <= _MOST_MERGED)
 
 
 def _trim(automaton: Automaton, *, merge: bool = False) -> Automaton:

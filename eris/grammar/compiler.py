@@ -8,17 +8,26 @@ which is how recursive schemas come out as recursive rules.
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 
 from eris.grammar.array_schema import array
-from eris.grammar.constants import constants
+from eris.grammar.constants import constants, remaining
 from eris.grammar.containers import any_value, scalars
 from eris.grammar.context import Options
-from eris.grammar.document import Branch, Document, Leaf, Place, TooManyBranches
-from eris.grammar.errors import InvalidGrammar, SchemaTooLarge, UnsatisfiableSchema
+from eris.grammar.document import Document, Effort, TooManyBranches
+from eris.grammar.errors import (
+    InvalidGrammar,
+    SchemaNotUsable,
+    SchemaTooLarge,
+    UnsatisfiableSchema,
+)
 from eris.grammar.expression import Expression, Grammar, Reference, RuleBook, choice, unfuse
+from eris.grammar.json_text import DEFAULT_FORM
+from eris.grammar.negation import primitive
 from eris.grammar.number_schema import number
-from eris.grammar.object_schema import absent_name, object_
+from eris.grammar.object_schema import object_
+from eris.grammar.place import Branch, Leaf, Place
 from eris.grammar.printer import print_grammar
 from eris.grammar.report import Enforcement, Report, ReportBuilder
 from eris.grammar.string_schema import string
@@ -28,8 +37,11 @@ DEFAULT_OPTIONS = Options()
 _Key = tuple[int, tuple[str, ...]]
 """Levels left that are written line by line, and pointers of the places."""
 _DEEPEST = 48
+_MOST_PROBES = 100
+_PROBE_RULES = 300
 
 _TYPES = ("object", "array", "string", "number", "integer", "boolean", "null")
+_ORDER = ("object", "array", "string", "number", "fraction", "integer", "boolean", "null")
 _OF_TYPE = {
     "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
     "string": ("minLength", "maxLength", "pattern", "format"),
@@ -46,6 +58,9 @@ _ANYWHERE = frozenset({
     "type", "nullable", "enum", "const", "not", "$ref", "$dynamicRef", "$recursiveRef", "allOf",
     "anyOf", "oneOf", "if", "then", "else", "dependentRequired", "dependentSchemas",
     "dependencies",
+})  # fmt: skip
+_CHOICES = frozenset({
+    "anyOf", "oneOf", "if", "not", "dependentRequired", "dependentSchemas", "dependencies",
 })  # fmt: skip
 _ANNOTATIONS = frozenset({
     "$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$comment", "$defs",
@@ -80,7 +95,14 @@ class SchemaCompiler:
         self.rules = rules
         self.options = options
         self.report = ReportBuilder()
-        self.document = Document(schema, self.report)
+        if isinstance(schema, Document):
+            self.document = copy(schema)
+            self.document.report, self.document.overlaps = self.report, None
+        else:
+            self.document = Document(schema, self.report)
+            self.document.overlaps = self._overlaps
+        self._probes = _MOST_PROBES
+        self._effort = Effort.EXACT
         self.form = options.form
         self._done: dict[_Key, Expression | None] = {}
         self._open: dict[_Key, str | None] = {}
@@ -95,15 +117,27 @@ class SchemaCompiler:
             SchemaTooLarge: The grammar would be too large.
             MalformedSchema: A part of it is no schema.
         """
+        mark = self.rules.mark()
         try:
-            found = self.value((self.document.root, *also), hint)
+            found = self._root((self.document.root, *also), hint)
+        except SchemaTooLarge:
+            # Opposites multiply: once more without them.
+            self.rules.rollback(mark)
+            self._effort = Effort.UNIONS
+            self._done, self._open = {}, {}
+            self._budget = self.options.rules
+            found = self._root((self.document.root, *also), hint)
+        if found is None:
+            raise UnsatisfiableSchema("#", "no value fits it")
+        return found
+
+    def _root(self, places: tuple[Place, ...], hint: str) -> Expression | None:
+        try:
+            return self.value(places, hint)
         except OverflowError as error:
             raise SchemaTooLarge("#", f"it needs {error}") from error
         except RecursionError as error:
             raise SchemaTooLarge("#", "it nests too deeply") from error
-        if found is None:
-            raise UnsatisfiableSchema("#", "no value fits it")
-        return found
 
     def value(self, places: tuple[Place, ...], hint: str) -> Expression | None:
         """Give the expression of values that fit all these schemas; None if none does."""
@@ -138,19 +172,38 @@ class SchemaCompiler:
         return built
 
     def _build(self, places: tuple[Place, ...], hint: str) -> Expression | None:
-        try:
-            branches = self.document.expand(places)
-        except TooManyBranches:
-            branches = self.document.expand(places, choices=False)
-            for branch in branches:
-                for leaf in branch:
-                    for keyword in ("anyOf", "oneOf", "if", "dependentRequired", "dependencies"):
-                        if keyword in leaf.schema:
-                            self.report.later(leaf.pointer, keyword, "too many combinations")
+        branches = self._branches(places)
         options = [self._branch(branch, hint) for branch in branches]
         if sum(option is not None for option in options) > 1:
             self.rules.mixed = True
         return choice(options)
+
+    def _branches(self, places: tuple[Place, ...]) -> list[Branch]:
+        """Resolve references and choices, with as much effort as the limits allow."""
+        for effort in (Effort.EXACT, Effort.UNIONS):
+            try:
+                return self.document.expand(places, min(effort, self._effort))
+            except TooManyBranches:
+                continue
+        branches = self.document.expand(places, Effort.NONE)
+        for branch in branches:
+            for leaf in branch:
+                for keyword in _CHOICES & leaf.schema.keys():
+                    self.report.later(leaf.pointer, keyword, "too many combinations")
+        return branches
+
+    def _overlaps(self, places: tuple[Place, ...]) -> bool:
+        """Whether some value may fit all these schemas, found out by compiling them."""
+        if self._probes == 0:
+            return True
+        self._probes -= 1
+        options = replace(self.options, closed=False, rules=_PROBE_RULES, form=DEFAULT_FORM)
+        rules = RuleBook(limit=_PROBE_RULES)
+        try:
+            found = SchemaCompiler(self.document, rules, options).value(places, "probe")
+        except (SchemaNotUsable, OverflowError, RecursionError):
+            return True
+        return found is not None and prune(Grammar({"root": found, **rules.rules})) is not None
 
     def _branch(self, branch: Branch, hint: str) -> Expression | None:
         if all(leaf.schema.keys() <= _ANNOTATIONS for leaf in branch):
@@ -162,14 +215,16 @@ class SchemaCompiler:
         if types is None:
             return None
         self._report_unknown(branch)
-        return choice(self._of_type(kind, branch, hint) for kind in _TYPES if kind in types)
+        self._report_refused(branch, types)
+        return choice(self._of_type(kind, branch, hint) for kind in _ORDER if kind in types)
 
     def _of_type(self, kind: str, branch: Branch, hint: str) -> Expression | None:
-        family = "number" if kind == "integer" else kind
-        plain = not any(leaf.schema.keys() & set(_OF_TYPE.get(family, ())) for leaf in branch)
+        family = "number" if kind in ("integer", "fraction") else kind
+        words = {"not", *_OF_TYPE.get(family, ())}
+        plain = not any(leaf.schema.keys() & words for leaf in branch)
         if plain and kind in ("string", "number", "boolean", "null"):
             return scalars(self.rules)[kind]
-        if plain and kind in ("object", "array") and not any("not" in e.schema for e in branch):
+        if plain and kind in ("object", "array"):
             free = any_value(self.rules, self.form)
             return free.object if kind == "object" else free.array
         match kind:
@@ -179,31 +234,25 @@ class SchemaCompiler:
                 return array(self, branch, hint)
             case "string":
                 return string(self, branch, hint)
-            case "number":
-                found = number(self, branch, whole=False)
+            case "boolean" | "null":
+                found = remaining(kind, branch)
             case _:
-                found = number(self, branch, whole=True)
-        return None if found is None else self.rules.define("integer" if plain else hint, found)
+                found = number(self, branch, kind)
+        return None if found is None else self.rules.define(kind if plain else hint, found)
 
     def _types(self, branch: Branch) -> set[str] | None:
         """Intersect the types that the schemas allow; None if nothing is left.
 
-        "number" means any number; it's reduced to "integer" where one schema says so.
+        "number" means any number, "integer" and "fraction" the two kinds of them.
         """
-        # Within this function "fraction" stands for the numbers that aren't integers.
         kinds = {"object", "array", "string", "fraction", "integer", "boolean", "null"}
         for leaf in branch:
             allowed = self._declared(leaf)
             if allowed is not None:
                 kinds &= allowed
             kinds -= self._refused(leaf)
-        if "fraction" in kinds:
-            if "integer" not in kinds:
-                for leaf in branch:
-                    if "not" in leaf.schema:
-                        self.report.later(leaf.pointer, "not", "integers can't be left out")
-            kinds -= {"fraction", "integer"}
-            kinds.add("number")
+        if {"fraction", "integer"} <= kinds:
+            kinds = kinds - {"fraction", "integer"} | {"number"}
         return kinds or None
 
     def _declared(self, leaf: Leaf) -> set[str] | None:
@@ -220,24 +269,30 @@ class SchemaCompiler:
         return _with_fractions(names)
 
     def _refused(self, leaf: Leaf) -> set[str]:
-        """Read a `not` that refuses whole types; others are left to the check afterwards."""
-        if "not" not in leaf.schema:
+        """Read a `not` that refuses whole types."""
+        keyword, names = primitive(leaf.schema) or ("", None)
+        if keyword != "type":
             return set()
-        refused = leaf.schema["not"]
-        everything = _with_fractions(list(_TYPES))
-        if refused is True or refused == {}:
-            return everything
-        if refused is False or absent_name(refused) is not None:
-            self.report.exact(leaf.pointer, "not")
+        names = [names] if isinstance(names, str) else names
+        if not isinstance(names, list) or not all(name in _TYPES for name in names):
+            self.report.later(leaf.pointer, "not", f"{names!r} aren't types of JSON")
             return set()
-        if isinstance(refused, Mapping) and set(refused) == {"type"}:
-            names = refused["type"]
-            names = [names] if isinstance(names, str) else names
-            if isinstance(names, list) and all(name in _TYPES for name in names):
+        self.report.exact(leaf.pointer, "not")
+        return _with_fractions(names)
+
+    def _report_refused(self, branch: Branch, types: set[str]) -> None:
+        """Report a `not` of listed values: only those without parts can be left out."""
+        for leaf in branch:
+            keyword, values = primitive(leaf.schema) or ("", None)
+            if keyword not in ("enum", "const"):
+                continue
+            listed = values if keyword == "enum" and isinstance(values, list) else [values]
+            if any(isinstance(v, dict) and "object" in types for v in listed) or any(
+                isinstance(v, list) and "array" in types for v in listed
+            ):
+                self.report.later(leaf.pointer, "not", "an object or array can't be left out")
+            else:
                 self.report.exact(leaf.pointer, "not")
-                return _with_fractions(names)
-        self.report.later(leaf.pointer, "not", "only the absence of types and keys is compiled")
-        return set()
 
     def _report_unknown(self, branch: Branch) -> None:
         for leaf in branch:

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, cast
 from typing import Literal as OneOf
 
 from eris.grammar.automaton import matches
-from eris.grammar.context import Context
-from eris.grammar.document import Branch, Leaf
+from eris.grammar.context import Context, refused_values
 from eris.grammar.expression import Choice, Expression, Literal, Reference, choice, sequence
 from eris.grammar.json_text import Form, dump
 from eris.grammar.pattern import parse_pattern
+from eris.grammar.place import Branch, Leaf, plain
 from eris.grammar.report import Enforcement
 
 if TYPE_CHECKING:
@@ -64,6 +64,14 @@ def constants(context: Context, branch: Branch, hint: str) -> Expression | OneOf
     return context.rules.structure(hint, whole)
 
 
+def remaining(kind: str, branch: Branch) -> Expression | None:
+    """Give the booleans, or null, that no schema of a branch refuses by a `not`."""
+    refused = refused_values(branch)
+    values = (True, False) if kind == "boolean" else (None,)
+    left = [value for value in values if not any(value is one for one in refused)]
+    return choice(Literal(dump(value)) for value in left)
+
+
 def _listed(context: Context, leaf: Leaf) -> list[object] | None:
     if "const" in leaf.schema:
         context.report.exact(leaf.pointer, "const")
@@ -84,7 +92,10 @@ class _Checker:
     def __init__(self, context: Context, branch: Branch) -> None:
         self._context = context
         whole = _validator(context.document.root.schema)
-        self._validators = [(leaf.pointer, whole.evolve(schema=leaf.schema)) for leaf in branch]
+        self._validators = [
+            (leaf.pointer, whole.evolve(schema=plain(leaf.schema) if leaf.made else leaf.schema))
+            for leaf in branch
+        ]
 
     def __call__(self, value: object) -> bool:
         from jsonschema.exceptions import ValidationError  # noqa: PLC0415 - 100 ms, seldom needed
@@ -128,13 +139,13 @@ def _refuse_keyword(
 def _checker(
     context: Context, branch: Branch, lists: list[tuple[Leaf, list[object]]]
 ) -> "_Checker | _Simple":
-    plain = all(
+    simple = all(
         leaf.schema.keys() - _TRIVIAL <= {"type", "enum", "const"}
         and isinstance(leaf.schema.get("type", ""), str)
         for leaf in branch
     )
     one_list = len(lists) == 1 and not {"enum", "const"} <= lists[0][0].schema.keys()
-    return _Simple(branch) if plain and one_list else _Checker(context, branch)
+    return _Simple(branch) if simple and one_list else _Checker(context, branch)
 
 
 class _Simple:

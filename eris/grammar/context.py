@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from eris.grammar.document import Branch, Document, Leaf, Place
+from eris.grammar.document import Document
 from eris.grammar.expression import Expression, RuleBook
 from eris.grammar.json_text import DEFAULT_FORM, Form
+from eris.grammar.negation import primitive
+from eris.grammar.place import Branch, Leaf, Place
 from eris.grammar.report import ReportBuilder
 
 
@@ -44,6 +46,18 @@ class Context(Protocol):
         Asked while a value is being built, it's about a part of that value, one level deeper.
         """
         ...
+
+
+def refused_values(branch: Branch) -> list[object]:
+    """Give the values that a `not` of a list, or of a constant, refuses."""
+    found: list[object] = []
+    for leaf in branch:
+        keyword, value = primitive(leaf.schema) or ("", None)
+        if keyword == "const":
+            found.append(value)
+        elif keyword == "enum" and isinstance(value, list):
+            found += value
+    return found
 
 
 def integer(context: Context, leaf: Leaf, keyword: str) -> int | None:

@@ -1,7 +1,7 @@
 """The grammar of a whole answer: thought, status, message and calls of the offered tools."""
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -19,7 +19,7 @@ from eris.grammar.expression import (
     sequence,
 )
 from eris.grammar.json_text import DEFAULT_FORM, NULL, Form, any_char, dump, quoted
-from eris.grammar.document import Place
+from eris.grammar.place import Place
 from eris.grammar.printer import print_grammar
 from eris.grammar.report import Enforcement, Finding, Report
 from eris.grammar.size import Size, size_of
@@ -185,11 +185,7 @@ def _arguments(rules: RuleBook, tool: ToolSchema, options: Options, *, checked: 
     try:
         compiler = SchemaCompiler(tool.schema, rules, options)
         root = compiler.root(_ANY_OBJECT, hint=f"{tool.name}-args")
-        size = size_of([root, *islice(rules.rules.values(), mark[0], None)])
-        if not size.fits(MOST_OF_TOOL):
-            most = f"more than {MOST_OF_TOOL.nodes} or {MOST_OF_TOOL.characters}"
-            told = f"its grammar has {size.nodes} parts and {size.characters} characters"
-            raise SchemaTooLarge("#", f"{told}, {most}")
+        size = _size(root, islice(rules.rules.values(), mark[0], None))
         if compiler.recursive or checked:
             finish(rules, root)
     except SchemaNotUsable as error:
@@ -199,6 +195,20 @@ def _arguments(rules: RuleBook, tool: ToolSchema, options: Options, *, checked: 
     part.value, part.size = root, size
     part.findings = _findings(compiler, tool)
     return part
+
+
+def _size(root: Expression, rules: Iterable[Expression]) -> Size:
+    """Measure the arguments of one tool.
+
+    Raises:
+        SchemaTooLarge: They take more than one tool may.
+    """
+    size = size_of([root, *rules])
+    if not size.fits(MOST_OF_TOOL):
+        most = f"more than {MOST_OF_TOOL.nodes} or {MOST_OF_TOOL.characters}"
+        told = f"its grammar has {size.nodes} parts and {size.characters} characters"
+        raise SchemaTooLarge("#", f"{told}, {most}")
+    return size
 
 
 def _findings(compiler: SchemaCompiler, tool: ToolSchema) -> tuple[Finding, ...]:
@@ -230,7 +240,9 @@ def arguments_grammar(tool: ToolSchema, *, form: Form = DEFAULT_FORM) -> Compile
     options = Options(form=form)
     rules = RuleBook(limit=options.rules)
     compiler = SchemaCompiler(tool.schema, rules, options)
-    grammar = finish(rules, compiler.root(_ANY_OBJECT, hint=f"{tool.name}-args"))
+    root = compiler.root(_ANY_OBJECT, hint=f"{tool.name}-args")
+    _size(root, rules.rules.values())
+    grammar = finish(rules, root)
     report = Report(_findings(compiler, tool))
     return Compiled(
         print_grammar(grammar), grammar, report, digest([tool.name, tool.schema], options)

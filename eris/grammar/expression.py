@@ -208,6 +208,8 @@ class RuleBook:
             del self.rules[name]
         for expression in list(self._by_expression)[mark[1] :]:
             del self._by_expression[expression]
+        for name in [name for name, one in self.shared.items() if one.rule not in self.rules]:
+            del self.shared[name]
 
 
 _NEVER = CharClass(((0, 0x10FFFF),), negated=True)

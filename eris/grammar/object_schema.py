@@ -6,9 +6,10 @@ from itertools import combinations
 from eris.grammar import automaton as automata
 from eris.grammar.containers import Extra, Member, ObjectChain
 from eris.grammar.context import Context, bounds, later, mapping
-from eris.grammar.document import Branch, Leaf, Place
+from eris.grammar.document import Effort
 from eris.grammar.expression import Expression
 from eris.grammar.pattern import Node, PatternNotSupported, parse_pattern
+from eris.grammar.place import Branch, Leaf, Place
 from eris.grammar.report import Enforcement
 from eris.grammar.string_schema import contents_of, text_condition
 from eris.grammar.strings import BLOCK, TextCondition
@@ -39,7 +40,6 @@ class _Keys:
 def object_(context: Context, branch: Branch, hint: str) -> Expression | None:
     """Give the expression of objects that fit; None if there are none."""
     required = _required(context, branch)
-    absent = _absent(branch)
     names: dict[str, None] = {}
     for leaf in branch:
         names.update(dict.fromkeys(mapping(context, leaf, "properties")))
@@ -47,11 +47,11 @@ def object_(context: Context, branch: Branch, hint: str) -> Expression | None:
             context.report.exact(leaf.pointer, "properties")
     names.update(dict.fromkeys(required))
     key_condition, key_branch = _key_condition(context, branch)
-    keys = _Keys(_patterns(context, branch), key_condition, key_branch, frozenset(names) | absent)
+    keys = _Keys(_patterns(context, branch), key_condition, key_branch, frozenset(names))
     members: list[Member] = []
     for name in names:
         value: Expression | None = None
-        if name not in absent and _may_be_key(name, key_condition):
+        if _may_be_key(name, key_condition):
             value = context.value(_places(context, branch, keys.patterns, name), name)
         if value is not None:
             members.append(Member(name, value, name in required))
@@ -99,20 +99,6 @@ def _required(context: Context, branch: Branch) -> dict[str, None]:
         else:
             context.report.later(leaf.pointer, "required", "it isn't a list of names")
     return required
-
-
-def absent_name(schema: object) -> str | None:
-    """Give the name if a schema is `{"required": [name]}`, which `not` turns into an absence."""
-    if isinstance(schema, dict) and set(schema) == {"required"}:
-        names = schema["required"]
-        if isinstance(names, list) and len(names) == 1 and isinstance(names[0], str):
-            return names[0]
-    return None
-
-
-def _absent(branch: Branch) -> frozenset[str]:
-    names = (absent_name(leaf.schema.get("not")) for leaf in branch)
-    return frozenset(name for name in names if name is not None)
 
 
 def _patterns(context: Context, branch: Branch) -> dict[str, _Pattern]:
@@ -169,7 +155,7 @@ def _key_condition(context: Context, branch: Branch) -> tuple[TextCondition | No
             context.report.later(leaf.pointer, "propertyNames", "more than a simple pattern")
     if not places:
         return None, ()
-    branches = context.document.expand((*places,), choices=False)
+    branches = context.document.expand((*places,), Effort.NONE)
     if len(branches) != 1:
         return None, ()
     return text_condition(context, branches[0]), branches[0]
@@ -245,7 +231,7 @@ def _extra_places(
             context.report.later(
                 leaf.pointer, "unevaluatedProperties", "taken as if it weren't there"
             )
-        if declares is None and ("properties" in leaf.schema or patterned):
+        if declares is None and not leaf.made and ("properties" in leaf.schema or patterned):
             declares = leaf
     if not spoken and context.options.closed and declares is not None:
         context.report.add(

@@ -85,7 +85,19 @@ class ReportBuilder:
     _findings: dict[tuple[str, str], Finding] = field(default_factory=dict)
 
     def add(self, path: str, keyword: str, enforcement: Enforcement, reason: str = "") -> None:
-        """Note what became of a keyword."""
+        """Note what became of a keyword.
+
+        Of a schema that the compiler made (see `Place`), only what is left to the check
+        afterwards counts; it's noted where the schema was made.
+        """
+        written, made, _ = path.partition("/~")
+        while made and path[len(written) + 2 : len(written) + 3].isdigit():  # an escaped character
+            more, made, _ = path[len(written) + 2 :].partition("/~")
+            written += f"/~{more}"
+        if made:
+            if enforcement is not Enforcement.CHECKED_AFTERWARDS:
+                return
+            path = written
         known = self._findings.get((path, keyword))
         if known is None or _WEIGHT[known.enforcement] < _WEIGHT[enforcement]:
             self._findings[path, keyword] = Finding(path, keyword, enforcement, reason)

@@ -2,17 +2,19 @@
 
 from dataclasses import replace
 
-from eris.grammar.context import Context, bounds
-from eris.grammar.document import Branch, Leaf
+from eris.grammar.context import Context, bounds, refused_values
 from eris.grammar.errors import SchemaTooLarge
 from eris.grammar.expression import Expression
 from eris.grammar.formats import FORMATS
 from eris.grammar.json_text import quoted
-from eris.grammar.pattern import Node, PatternInvalid, PatternNotSupported, parse_pattern
+from eris.grammar.negation import primitive
+from eris.grammar.pattern import ANYTHING, Node, PatternInvalid, PatternNotSupported, parse_pattern
+from eris.grammar.place import Branch, Leaf
 from eris.grammar.report import Enforcement
 from eris.grammar.strings import LONGEST, TextCondition, text_contents
 
 _TEXT_KEYWORDS = (
+    "not",
     "pattern",
     "format",
     "minLength",
@@ -46,7 +48,9 @@ def text_condition(context: Context, branch: Branch) -> TextCondition:
         patterns += _pattern(context, leaf)
         patterns += _format(context, leaf)
     unique = tuple(dict.fromkeys(patterns))
-    return TextCondition(unique, minimum=minimum, maximum=maximum)
+    refused = tuple(dict.fromkeys(tree for leaf in branch for tree in _refused(context, leaf)))
+    words = frozenset(value for value in refused_values(branch) if isinstance(value, str))
+    return TextCondition(unique, refused, words, minimum, maximum)
 
 
 def contents_of(
@@ -54,6 +58,9 @@ def contents_of(
 ) -> Expression | None:
     """Write a condition, leaving out what makes it too large for a grammar, with a report."""
     attempts = [condition]
+    if condition.refused or condition.words:
+        attempts.append(replace(condition, refused=(), words=frozenset()))
+        condition = attempts[-1]
     if condition.patterns:
         attempts.append(replace(condition, minimum=0, maximum=None))
         attempts.append(
@@ -85,18 +92,43 @@ def _pattern(context: Context, leaf: Leaf) -> list[Node]:
     if not isinstance(source, str):
         context.report.later(leaf.pointer, "pattern", "it isn't a string")
         return []
+    return _parsed(context, leaf, "pattern", source)
+
+
+def _parsed(context: Context, leaf: Leaf, keyword: str, source: str) -> list[Node]:
+    """Parse a pattern and report what becomes of its keyword."""
     try:
         tree = parse_pattern(source)
     except PatternInvalid as error:
-        context.report.later(leaf.pointer, "pattern", f"not a pattern: {error}")
+        context.report.later(leaf.pointer, keyword, f"not a pattern: {error}")
     except PatternNotSupported as error:
-        context.report.later(leaf.pointer, "pattern", str(error))
+        context.report.later(leaf.pointer, keyword, str(error))
     except RecursionError:
-        context.report.later(leaf.pointer, "pattern", "nested too deeply")
+        context.report.later(leaf.pointer, keyword, "nested too deeply")
     else:
-        context.report.exact(leaf.pointer, "pattern")
+        context.report.exact(leaf.pointer, keyword)
         return [tree]
     return []
+
+
+def _refused(context: Context, leaf: Leaf) -> list[Node]:
+    """Read a `not` of a pattern or a format."""
+    keyword, source = primitive(leaf.schema) or ("", None)
+    if keyword == "pattern" and isinstance(source, str):
+        return _parsed(context, leaf, "not", source)
+    if keyword not in ("pattern", "format"):
+        return []
+    known = FORMATS.get(source) if isinstance(source, str) and context.options.formats else None
+    if keyword == "format" and known is None:
+        return [ANYTHING]  # it asserts nothing, so nothing fits its opposite
+    if known is None or known.wider:
+        context.report.later(leaf.pointer, "not", "its opposite can't be compiled")
+        return []
+    if known.bounds:
+        context.report.later(leaf.pointer, "not", f"wider by {known.bounds}")
+    else:
+        context.report.exact(leaf.pointer, "not")
+    return [parse_pattern(known.pattern)]
 
 
 def _format(context: Context, leaf: Leaf) -> list[Node]:

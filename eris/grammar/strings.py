@@ -232,14 +232,20 @@ def _after(rules: RuleBook, trie: _Trie, anything: Expression) -> Expression | N
     return choice(options)
 
 
-def from_automaton(rules: RuleBook, hint: str, automaton: Automaton) -> Expression | None:
-    """Write an automaton as rules, one per state where it has no cycles but loops on a state."""
+def from_automaton(
+    rules: RuleBook, hint: str, automaton: Automaton, most_eliminated: int = _MOST_ELIMINATED
+) -> Expression | None:
+    """Write an automaton as rules, one per state where it has no cycles but loops on a state.
+
+    Larger cycles become repetitions if there are no more than `most_eliminated` states, and rules
+    that recur otherwise.
+    """
     if not automaton.edges:
         return None
     order = _topological(automaton)
     if order is not None:
         return _from_order(rules, hint, automaton, order)
-    if len(automaton.edges) <= _MOST_ELIMINATED:
+    if len(automaton.edges) <= most_eliminated:
         return _eliminate(rules, hint, automaton)
     names = [rules.reserve(f"{hint}-state") for _ in automaton.edges]
     references = [rules.set(name, EMPTY) for name in names]
