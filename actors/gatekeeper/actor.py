@@ -110,6 +110,10 @@ class Gatekeeper(Actor):
                 self._topic.publish(RegistryChanged(revision=registry.revision))
         if changed:
             self.port.log.info("registered", owner=request.sender, tools=registry.names)
+            for declaration in request.body.tools:
+                tool = registry.get(declaration.name)
+                if tool is not None and tool.notes:
+                    self.port.log.warning("schema-not-enforced", tool=tool.name, notes=tool.notes)
             try:
                 remember(registry, self._remembered)
             except OSError as error:

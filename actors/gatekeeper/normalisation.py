@@ -259,7 +259,19 @@ def resolve(schema: object, root: Schema) -> object:
 
 def types_of(schema: object, root: Schema) -> frozenset[str]:
     """Return the JSON types that a schema allows; empty if it doesn't say."""
+    return _types_of(schema, root, {})
+
+
+def _types_of(schema: object, root: Schema, known: dict[int, frozenset[str]]) -> frozenset[str]:
+    """Look at each part of a schema once: references may multiply, or lead in a circle."""
     resolved = resolve(schema, root)
+    if id(resolved) not in known:
+        known[id(resolved)] = frozenset()
+        known[id(resolved)] = _own_types(resolved, root, known)
+    return known[id(resolved)]
+
+
+def _own_types(resolved: object, root: Schema, known: dict[int, frozenset[str]]) -> frozenset[str]:
     if not isinstance(resolved, Mapping):
         return frozenset()
     if "type" in resolved:
@@ -270,5 +282,5 @@ def types_of(schema: object, root: Schema) -> frozenset[str]:
     if "const" in resolved:
         return frozenset({_type_of(resolved["const"])})
     branches = resolved.get("anyOf") or resolved.get("oneOf") or ()
-    kinds_of_branches = [types_of(branch, root) for branch in branches]
+    kinds_of_branches = [_types_of(branch, root, known) for branch in branches]
     return frozenset().union(*kinds_of_branches) if all(kinds_of_branches) else frozenset()

@@ -2,11 +2,14 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from actors.gatekeeper.normalisation import resolve, types_of
 from actors.gatekeeper.permissions import why_not
 from actors.gatekeeper.registry import RegisteredTool, Registry
+from actors.gatekeeper.schemas import shortened
+from actors.gatekeeper.vetting import ANY_OBJECT
 from eris.envelope import Envelope, ToolCall, render_envelope
 from eris.grammar import SubsetCache, ToolSchema, dump
 from eris.grammar.json_text import DEFAULT_FORM
@@ -20,6 +23,11 @@ MOST_GRAMMAR_BYTES = 200_000
 """Above this a set is halved: engines refuse, or crawl with, grammars that are too large."""
 
 _DEEPEST = 4
+
+# What a third party's schema may take of the prompt.
+_MOST_ARGUMENTS = 24
+_MOST_MEMBERS = 24
+_LONGEST_TEXT = 300
 
 UNSAID = "..."
 """Stands for what the model has to say itself."""
@@ -78,7 +86,7 @@ def offered_set(
 def offer(chosen: OfferedSet, grammars: SubsetCache) -> Offered:
     """Return grammar and text of an offered set, halved until the grammar has a usable size."""
     while True:
-        schemas = [ToolSchema(tool.name, tool.schema) for tool in chosen.tools]
+        schemas = [grammar_schema(tool) for tool in chosen.tools]
         compiled = grammars.get(schemas)
         if len(compiled.text) <= MOST_GRAMMAR_BYTES or len(chosen.tools) <= 1:
             break
@@ -91,6 +99,11 @@ def offer(chosen: OfferedSet, grammars: SubsetCache) -> Offered:
         left_out=dict(chosen.left_out),
         calling_grammar=grammars.get(schemas, must_call=True).text if schemas else "",
     )
+
+
+def grammar_schema(tool: RegisteredTool) -> ToolSchema:
+    """Return what the grammar is made from."""
+    return ToolSchema(tool.name, ANY_OBJECT if tool.open_grammar else tool.schema)
 
 
 def tools_text(tools: Sequence[RegisteredTool]) -> str:
@@ -108,7 +121,7 @@ def _tool_text(tool: RegisteredTool) -> str:
     lines = [f"- {tool.name}: {tool.declaration.description.strip()}"]
     lines += [
         f"    {name}: {_argument_text(name, argument, tool.schema)}"
-        for name, argument in tool.schema.get("properties", {}).items()
+        for name, argument in islice(tool.schema.get("properties", {}).items(), _MOST_ARGUMENTS)
     ]
     lines.append(f"    to use it, answer: {_example_answer(tool)}")
     return "\n".join(lines)
@@ -134,13 +147,20 @@ def _argument_text(name: str, argument: object, root: Mapping[str, Any]) -> str:
     described = resolved if isinstance(resolved, Mapping) else {}
     text = str(own.get("description") or described.get("description") or "")
     members = described.get("enum")
-    kind = " or ".join(dump(member, DEFAULT_FORM) for member in members) if members else ""
+    kind = _members_text(members) if members else ""
     if not kind:
         kinds = sorted(types_of(argument, root) - {"null"})
         kind = "" if kinds == ["string"] else " or ".join(kinds)
     optional = "" if name in root.get("required", ()) else "optional"
-    notes = "; ".join(note for note in (text.strip().rstrip("."), kind, optional) if note)
-    return notes or "text"
+    told = shortened(text.strip().rstrip("."), _LONGEST_TEXT)
+    return "; ".join(note for note in (told, kind, optional) if note) or "text"
+
+
+def _members_text(members: Sequence[object]) -> str:
+    told = [dump(member, DEFAULT_FORM) for member in members[:_MOST_MEMBERS]]
+    kept = [text for text in told if len(text) <= _LONGEST_TEXT]
+    more = [] if len(kept) == len(members) else ["..."]
+    return " or ".join([*kept, *more])
 
 
 def _example_object(
@@ -149,7 +169,7 @@ def _example_object(
     required = schema.get("required", ())
     return {
         name: _example(argument, root, depth + 1)
-        for name, argument in schema.get("properties", {}).items()
+        for name, argument in islice(schema.get("properties", {}).items(), _MOST_ARGUMENTS)
         if name in required or (isinstance(argument, Mapping) and argument.get("examples"))
     }
 

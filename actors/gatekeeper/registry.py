@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from actors.gatekeeper.schemas import parse_schema
+from actors.gatekeeper.vetting import Vetted, vetted
 from eris.errors import ConflictError, ErisError, InvalidError
 from proto.gatekeeper import ListedTool, ToolList
 from proto.tools import ToolDeclaration
@@ -32,6 +32,11 @@ class RegisteredTool:
     declaration: ToolDeclaration
     owner: str
     schema: Mapping[str, Any]
+    """Its own, or that of any object if its own can't be used."""
+    notes: tuple[str, ...] = ()
+    """What can't be enforced or checked of its own schema, each with its place and the reason."""
+    open_grammar: bool = False
+    """Whether the grammar takes any object, because one of the schema can't be made."""
     confirmed: bool = True
     """Whether the owner has registered it since the gatekeeper started; a remembered one is used
     until then, so that a turn isn't left without its tools."""
@@ -89,12 +94,15 @@ class Registry:
                     f"{owner} declares the tool {declaration.name}, which {known.owner} has.",
                     hint="Give one of them another name.",
                 )
-            tools[declaration.name] = RegisteredTool(declaration, owner, checked(declaration))
+            sound = checked(declaration)
+            tools[declaration.name] = RegisteredTool(
+                declaration, owner, sound.schema, sound.notes, sound.open_grammar
+            )
         return Registry(tools)
 
 
-def checked(declaration: ToolDeclaration) -> dict[str, Any]:
-    """Return the schema of a declaration that is sound.
+def checked(declaration: ToolDeclaration) -> Vetted:
+    """Return what is used of the schema of a declaration that is otherwise sound.
 
     Raises:
         InvalidError: It isn't; says what is wrong.
@@ -109,9 +117,9 @@ def checked(declaration: ToolDeclaration) -> dict[str, Any]:
         raise InvalidError(
             f"The description of {name} must have 1 to {LONGEST_DESCRIPTION} characters.", hint=hint
         )
-    schema = parse_schema(name, declaration.parameters.encode())
-    properties = schema.get("properties", {})
-    for alias, target in declaration.aliases.items():
+    found = vetted(name, declaration.parameters.encode(errors="surrogatepass"))
+    properties = found.schema.get("properties", {})
+    for alias, target in declaration.aliases.items() if found.own else ():
         if target not in properties:
             raise InvalidError(
                 f"The alias {alias} of {name} stands for {target}, which isn't an argument.",
@@ -121,7 +129,7 @@ def checked(declaration: ToolDeclaration) -> dict[str, Any]:
             raise InvalidError(
                 f"The alias {alias} of {name} is the name of an argument itself.", hint=hint
             )
-    return schema
+    return found
 
 
 def remember(registry: Registry, path: Path) -> None:

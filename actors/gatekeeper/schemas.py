@@ -5,18 +5,31 @@ import json
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
+from itertools import islice
 from typing import Any
 
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator, FormatChecker
 from jsonschema.exceptions import SchemaError, ValidationError
+from jsonschema.protocols import Validator
+from jsonschema.validators import validator_for
 
+from actors.gatekeeper.bounded import (
+    NotCheckable,
+    errors_of,
+    parts_of,
+    usable_pattern,
+    validator_of,
+)
 from eris.errors import InvalidError
 
 MOST_SCHEMA_BYTES = 64 * 1024
 _VALIDATORS_KEPT = 256
 _MOST_PROBLEMS = 3
+_MOST_TOLD = 4 * _MOST_PROBLEMS
 _LONGEST_VALUE = 60
 _MOST_ALTERNATIVES = 8
+_MOST_NAMES = 20
+_LONGEST_PROBLEM = 400
 
 _TYPES = {
     "string": "text",
@@ -53,16 +66,27 @@ def parse_schema(tool: str, text: bytes) -> dict[str, Any]:
             f"The schema of {tool} has {len(text)} bytes, more than {MOST_SCHEMA_BYTES}.", hint=hint
         )
     try:
-        schema = json.loads(text)
+        schema = json.loads(text, parse_constant=_refuse_constant)
+        json.dumps(schema, ensure_ascii=False).encode()  # a lone surrogate can't be sent on
+    except RecursionError as error:
+        raise InvalidError(f"The schema of {tool} nests too deeply.", hint=hint) from error
     except ValueError as error:
         raise InvalidError(f"The schema of {tool} isn't JSON: {error}.", hint=hint) from error
     if not isinstance(schema, dict) or schema.get("type") != "object":
         raise InvalidError(f'The schema of {tool} must have "type": "object".', hint=hint)
     try:
-        Draft202012Validator.check_schema(schema)
+        # Without formats: Python's `re` is no judge of the patterns of ECMA 262.
+        kind: Any = validator_for(schema, default=Draft202012Validator)
+        kind.check_schema(schema, format_checker=FormatChecker(formats=()))
+        # A schema that refers to itself without end shows it with any value.
+        errors_of(validator_of(schema), {})
     except SchemaError as error:
+        place = f"{error.json_path}: {error.message[:_LONGEST_PROBLEM]}"
+        raise InvalidError(f"The schema of {tool} isn't valid at {place}.", hint=hint) from error
+    except (NotCheckable, RecursionError) as error:
+        reason = str(error) if isinstance(error, NotCheckable) else "it nests too deeply"
         raise InvalidError(
-            f"The schema of {tool} isn't valid at {error.json_path}: {error.message}.", hint=hint
+            f"The schema of {tool} can't be checked against: {reason}.", hint=hint
         ) from error
     for reference in _references(schema):
         if not reference.startswith("#"):
@@ -72,16 +96,27 @@ def parse_schema(tool: str, text: bytes) -> dict[str, Any]:
     return schema
 
 
-def _references(node: object) -> Iterable[str]:
-    if isinstance(node, Mapping):
-        reference = node.get("$ref")
-        if isinstance(reference, str):
-            yield reference
-        for value in node.values():
-            yield from _references(value)
-    elif isinstance(node, list):
-        for value in node:
-            yield from _references(value)
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _references(schema: object) -> Iterable[str]:
+    for part in parts_of(schema):
+        for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
+            if isinstance(part.get(keyword), str):
+                yield part[keyword]
+
+
+def unusable_patterns(schema: object) -> list[str]:
+    """Return the patterns of a schema that can't be run, and so aren't checked."""
+    found: dict[str, None] = {}
+    for part in parts_of(schema):
+        keys = part.get("patternProperties")
+        sources = [part.get("pattern"), *(keys if isinstance(keys, Mapping) else ())]
+        for source in sources:
+            if isinstance(source, str) and usable_pattern(source) is None:
+                found[source] = None
+    return list(found)
 
 
 class Validators:
@@ -89,25 +124,36 @@ class Validators:
 
     def __init__(self, size: int = _VALIDATORS_KEPT) -> None:
         self._size = size
-        self._kept: OrderedDict[str, Draft202012Validator] = OrderedDict()
+        self._kept: OrderedDict[str, Validator] = OrderedDict()
 
     def problems(self, schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> list[str]:
         """Return what is wrong with some arguments, the gravest first; empty if nothing is."""
-        found = self._validator(schema).iter_errors(arguments)
+        try:
+            found = errors_of(self._validator(schema), arguments)
+        except NotCheckable as error:
+            return [f"these arguments can't be checked against its schema: {error}"]
         errors = [leaf for error in found for leaf in _leaves(error)]
         # An unknown name and a missing one are often the same mistake: name both.
         errors.sort(key=lambda error: (len(error.absolute_path), _place(error), error.validator))
-        return list(dict.fromkeys(describe(error) for error in errors))[:_MOST_PROBLEMS]
+        found_first = {_subject(error): error for error in reversed(errors)}
+        told = dict.fromkeys(map(describe, islice(reversed(found_first.values()), _MOST_TOLD)))
+        return list(told)[:_MOST_PROBLEMS]
 
-    def _validator(self, schema: Mapping[str, Any]) -> Draft202012Validator:
+    def _validator(self, schema: Mapping[str, Any]) -> Validator:
         digest = hashlib.sha256(json.dumps(schema, sort_keys=True).encode()).hexdigest()
         # Two threads may compile the same one; the later simply replaces the earlier.
         validator = self._kept.get(digest)
         if validator is None:
-            validator = self._kept[digest] = Draft202012Validator(schema)
+            validator = self._kept[digest] = validator_of(schema)
             while len(self._kept) > self._size:
                 self._kept.popitem(last=False)
         return validator
+
+
+def _subject(error: ValidationError) -> object:
+    """Return what an error is about: what is missing at one place is one matter."""
+    at_once = error.validator in ("required", "additionalProperties")
+    return (_place(error), error.validator) if at_once else id(error)
 
 
 def _leaves(error: ValidationError) -> Iterable[ValidationError]:
@@ -127,6 +173,15 @@ def _leaves(error: ValidationError) -> Iterable[ValidationError]:
 
 def describe(error: ValidationError) -> str:
     """Return a validation error as a clause that names the field and what was expected."""
+    return shortened(_described(error), _LONGEST_PROBLEM)
+
+
+def shortened(text: str, length: int) -> str:
+    """Return a text cut to some characters."""
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def _described(error: ValidationError) -> str:
     keyword = str(error.validator)
     wanted: Any = error.validator_value
     got: Any = error.instance
@@ -140,21 +195,31 @@ def describe(error: ValidationError) -> str:
         return f"{place} must be {_EXPECTED[keyword](wanted)}, not {shown(got)}"
     if keyword == "required":
         missing = [_within(error, name) for name in wanted if name not in got]
-        return f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"
-    if keyword == "additionalProperties" and wanted is False:
+        return f"{_named(missing)} {'is' if len(missing) == 1 else 'are'} missing"
+    if keyword == "additionalProperties" and wanted is False and not _has_patterns(error):
         return _unknown(error)
     return f"{place}: {error.message[: 2 * _LONGEST_VALUE]}"
 
 
 def shown(value: object) -> str:
     """Return a value as JSON, shortened."""
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"
+    return shortened(json.dumps(value, ensure_ascii=False), _LONGEST_VALUE)
+
+
+def _named(names: list[str]) -> str:
+    more = " …" if len(names) > _MOST_NAMES else ""
+    return ", ".join(names[:_MOST_NAMES]) + more
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
     """Return the name that looks most like ``name``, or an empty string."""
-    return next(iter(get_close_matches(name.casefold(), list(names), n=1, cutoff=0.6)), "")
+    return next(
+        iter(get_close_matches(name.casefold()[:_LONGEST_VALUE], list(names), n=1, cutoff=0.6)), ""
+    )
+
+
+def _has_patterns(error: ValidationError) -> bool:
+    return isinstance(error.schema, Mapping) and "patternProperties" in error.schema
 
 
 def _unknown(error: ValidationError) -> str:
@@ -162,11 +227,10 @@ def _unknown(error: ValidationError) -> str:
     known = list(schema.get("properties", {}))
     parts = []
     given: Any = error.instance
-    for name in given:
-        if name not in known:
-            near = nearest(name, known)
-            parts.append(f"{_within(error, name)}" + (f" (did you mean {near}?)" if near else ""))
-    allowed = f"it takes {', '.join(known)}" if known else "it takes no arguments"
+    for name in [name for name in given if name not in known][:_MOST_NAMES]:
+        near = nearest(name, known)
+        parts.append(f"{_within(error, name)}" + (f" (did you mean {near}?)" if near else ""))
+    allowed = f"it takes {_named(known)}" if known else "it takes no arguments"
     return f"unknown argument {', '.join(parts)}: {allowed}"
 
 

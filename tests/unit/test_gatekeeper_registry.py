@@ -67,7 +67,6 @@ def test_one_owner_cannot_declare_a_name_twice() -> None:
         (tool("a" * 40 + ":b"), "area:verb"),
         (tool(description=" "), "description"),
         (tool(description="x" * (LONGEST_DESCRIPTION + 1)), "description"),
-        (tool(parameters="[]"), "schema"),
         (tool(aliases={"file": "pth"}), "isn't an argument"),
         (tool(aliases={"path": "path"}), "name of an argument itself"),
     ],
