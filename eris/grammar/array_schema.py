@@ -27,6 +27,8 @@ def array(context: Context, branch: Branch, hint: str) -> Expression | None:
     if maximum is not None:
         length = min(length, maximum)
     kinds = _Kinds.read(context, branch)
+    if context.probing and minimum == 0 and kinds is None:
+        return Literal("[]")
     if kinds is not None and length == 0 and minimum <= kinds.least and maximum is None:
         items = tuple(p for _, more in shapes for p in more)
         return _counted(context, items, kinds, hint)

@@ -7,6 +7,7 @@ an accepting one, so a generator can't walk into a dead end.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from eris.grammar.charset import EVERYTHING, CharSet
 from eris.grammar.pattern import (
@@ -147,6 +148,7 @@ def _ranges_of(atoms: dict[CharSet, list[int]]) -> list[CharSet]:
     return classes
 
 
+@lru_cache(maxsize=128)
 def from_pattern(node: Node) -> Automaton:
     """Build the automaton of a tree without anchors.
 

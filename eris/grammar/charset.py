@@ -5,6 +5,7 @@ Surrogates are in no set: neither UTF-8 nor a valid JSON string can hold one.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 _SURROGATES = (0xD800, 0xDFFF)
 _LAST = 0x10FFFF
@@ -30,7 +31,7 @@ class CharSet:
     @classmethod
     def chars(cls, text: str) -> "CharSet":
         """Build from the characters of a text."""
-        return cls.of((ord(char), ord(char)) for char in text)
+        return _of_chars(text)
 
     def __bool__(self) -> bool:
         return bool(self.ranges)
@@ -68,6 +69,11 @@ class CharSet:
 
     def __sub__(self, other: "CharSet") -> "CharSet":
         return self & ~other
+
+
+@lru_cache(maxsize=4_096)
+def _of_chars(text: str) -> CharSet:
+    return CharSet.of((ord(char), ord(char)) for char in text)
 
 
 def _scalars(ranges: Iterable[tuple[int, int]]) -> Iterable[tuple[int, int]]:

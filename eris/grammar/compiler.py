@@ -95,6 +95,7 @@ class SchemaCompiler:
         self.rules = rules
         self.options = options
         self.report = ReportBuilder()
+        self.probing = isinstance(schema, Document)
         if isinstance(schema, Document):
             self.document = copy(schema)
             self.document.report, self.document.overlaps = self.report, None

@@ -37,6 +37,8 @@ class Context(Protocol):
     report: ReportBuilder
     options: Options
     document: Document
+    probing: bool
+    """Whether all that counts is if any value fits; parts that may be left out don't matter."""
     form: Form
     """How the value that is being built is written."""
 

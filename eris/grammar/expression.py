@@ -3,7 +3,8 @@
 The constructors `sequence`, `choice` and `repeat` keep expressions in a normal form (flat,
 adjacent literals joined, empty parts dropped), so that equal languages built in the same way
 compare equal and share one rule. `None` stands for "no text at all fits" wherever an
-`Expression | None` appears.
+`Expression | None` appears. Expressions with parts remember their hash, since they are looked up
+in tables at every level.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -30,6 +31,13 @@ class Sequence:
     """All parts, one after the other."""
 
     parts: "tuple[Expression, ...]"
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash(("Sequence", self.parts)))
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +45,13 @@ class Choice:
     """Any one of the options."""
 
     options: "tuple[Expression, ...]"
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash(("Choice", self.options)))
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +61,13 @@ class Repeat:
     body: "Expression"
     minimum: int
     maximum: int | None
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash(("Repeat", self.body, self.minimum, self.maximum)))
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +152,16 @@ def references(expression: Expression) -> Iterator[str]:
         stack.extend(reversed(children(current)))
 
 
+def count(expression: Expression) -> int:
+    """Count an expression and all in it; what it refers to isn't counted."""
+    found = 0
+    stack = [expression]
+    while stack:
+        found += 1
+        stack.extend(children(stack.pop()))
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class Grammar:
     """Rules by name, in printing order; `root` is where a text begins."""
@@ -147,6 +179,8 @@ class RuleBook:
 
     Attributes:
         limit: Most rules.
+        parts_limit: Most expressions in all rules; None for no limit, which costs no counting.
+        parts: Expressions so far, if they're counted.
         rules: The rules so far.
         shared: Rules that many parts use, by a name of their own, whatever the rule is called.
         structural: Names of rules that hold parts of objects and arrays.
@@ -154,6 +188,8 @@ class RuleBook:
     """
 
     limit: int = 20_000
+    parts_limit: int | None = None
+    parts: int = 0
     rules: dict[str, Expression] = field(default_factory=dict)
     shared: dict[str, Reference] = field(default_factory=dict)
     structural: set[str] = field(default_factory=set)
@@ -175,10 +211,14 @@ class RuleBook:
         """Give a reserved name its expression.
 
         Raises:
-            OverflowError: There are more rules than the limit.
+            OverflowError: There are more rules, or more parts of them, than the limit.
         """
         if len(self.rules) >= self.limit:
             raise OverflowError(f"more than {self.limit} rules")
+        if self.parts_limit is not None:
+            self.parts += count(expression)
+            if self.parts > self.parts_limit:
+                raise OverflowError(f"a grammar of more than {self.parts_limit} parts")
         self.rules[name] = expression
         return Reference(name)
 

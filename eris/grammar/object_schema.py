@@ -7,7 +7,9 @@ from eris.grammar import automaton as automata
 from eris.grammar.containers import Extra, Member, ObjectChain
 from eris.grammar.context import Context, bounds, later, mapping
 from eris.grammar.document import Effort
-from eris.grammar.expression import Expression
+from eris.grammar.errors import SchemaTooLarge
+from eris.grammar.expression import EMPTY, Expression
+from eris.grammar.json_text import NULL
 from eris.grammar.pattern import Node, PatternNotSupported, parse_pattern
 from eris.grammar.place import Branch, Leaf, Place
 from eris.grammar.report import Enforcement
@@ -15,6 +17,7 @@ from eris.grammar.string_schema import contents_of, text_condition
 from eris.grammar.strings import BLOCK, TextCondition
 
 _MOST_PATTERNS = 3
+_MOST_LOOKED_UP = 100_000
 _MOST_COUNTED = 4_000
 _KEY_KEYWORDS = frozenset({"type", "pattern", "format", "minLength", "maxLength", "$ref", "allOf"})
 
@@ -46,11 +49,17 @@ def object_(context: Context, branch: Branch, hint: str) -> Expression | None:
         if "properties" in leaf.schema:
             context.report.exact(leaf.pointer, "properties")
     names.update(dict.fromkeys(required))
+    if len(names) * len(branch) > _MOST_LOOKED_UP:
+        told = f"{len(names)} properties in {len(branch)} schemas at once"
+        raise SchemaTooLarge(branch[0].pointer, told)
     key_condition, key_branch = _key_condition(context, branch)
     keys = _Keys(_patterns(context, branch), key_condition, key_branch, frozenset(names))
     members: list[Member] = []
     for name in names:
         value: Expression | None = None
+        if context.probing and name not in required:
+            members.append(Member(name, NULL, required=False))
+            continue
         if _may_be_key(name, key_condition):
             value = context.value(_places(context, branch, keys.patterns, name), name)
         if value is not None:
@@ -181,6 +190,8 @@ def _may_be_key(name: str, condition: TextCondition | None) -> bool:
 
 def _extras(context: Context, branch: Branch, hint: str, keys: _Keys) -> list[Extra]:
     """Give the kinds of properties beyond the declared ones, by the patterns their keys match."""
+    if context.probing:
+        return [Extra(EMPTY, NULL)]
     usable = {source: pattern.tree for source, pattern in keys.patterns.items() if pattern.tree}
     unsure = len(usable) < len(keys.patterns) or len(usable) > _MOST_PATTERNS
     if unsure:

@@ -5,6 +5,7 @@ Unicode properties) raises `PatternNotSupported`; what isn't a pattern raises `P
 """
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from eris.grammar.charset import DIGITS, EVERYTHING, LINE_ENDS, SPACE, WORD, CharSet
 
@@ -260,6 +261,7 @@ class _Parser:
         return self.escape(in_class=True) if char == "\\" else CharSet.chars(char)
 
 
+@lru_cache(maxsize=512)
 def parse_pattern(source: str) -> Node:
     """Parse a pattern and make it match whole texts: what isn't anchored gets `.*` around it.
 

@@ -5,6 +5,8 @@ continue on the next line only after `|`; llguidance's converter drops leading z
 escapes, so characters beyond ASCII are written as themselves.
 """
 
+from functools import lru_cache
+
 from eris.grammar.expression import (
     CharClass,
     Choice,
@@ -19,6 +21,10 @@ from eris.grammar.expression import (
 _ASCII_END = 0x7F
 _WRAP = 96
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", '"': '\\"'}
+_ESCAPES = {
+    code: _SHORT.get(chr(code), f"\\x{code:02X}")
+    for code in [*range(0x20), *map(ord, _SHORT), _ASCII_END]
+}
 _CLASS_SPECIAL = frozenset("[]^-")
 
 
@@ -39,7 +45,7 @@ def _rule(name: str, expression: Expression) -> str:
 def _text(expression: Expression) -> str:
     match expression:
         case Literal(text):
-            return f'"{"".join(map(_literal_char, text))}"'
+            return f'"{text.translate(_ESCAPES)}"'
         case CharClass(ranges, negated):
             return f"[{'^' if negated else ''}{''.join(_range(*pair) for pair in ranges)}]"
         case Sequence(parts):
@@ -73,20 +79,15 @@ def _times(minimum: int, maximum: int | None) -> str:
             return f"{{{minimum},{'' if maximum is None else maximum}}}"
 
 
-def _literal_char(char: str) -> str:
-    if char in _SHORT:
-        return _SHORT[char]
-    return f"\\x{ord(char):02X}" if ord(char) < ord(" ") or ord(char) == _ASCII_END else char
-
-
 def _range(first: int, last: int) -> str:
     if first == last:
         return _class_char(first)
     return f"{_class_char(first)}-{_class_char(last)}"
 
 
+@lru_cache(maxsize=1_024)
 def _class_char(code: int) -> str:
     char = chr(code)
     if char in _CLASS_SPECIAL:
         return f"\\x{code:02X}"
-    return _literal_char(char)
+    return char.translate(_ESCAPES)

@@ -6,7 +6,7 @@ llguidance turns such rules into terminals, whose masks are much cheaper.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import lru_cache, reduce
 
 from eris.grammar import automaton as automata
 from eris.grammar.automaton import Automaton, AutomatonTooLarge
@@ -220,9 +220,15 @@ class _Trie:
         node.ends = True
 
 
+@lru_cache(maxsize=4_096)
+def _other_char(letters: str) -> Expression | None:
+    """Give one character out of all others."""
+    return encode_chars(~CharSet.chars(letters))
+
+
 def _after(rules: RuleBook, trie: _Trie, anything: Expression) -> Expression | None:
     """Give the rest of the text behind a prefix; each prefix gets a rule, so nothing nests."""
-    other = encode_chars(~CharSet.chars("".join(trie.letters)))
+    other = _other_char("".join(trie.letters))
     options = [None if trie.ends else EMPTY, _then(other, anything)]
     for letter, following in trie.letters.items():
         rest = _after(rules, following, anything)
