@@ -7,6 +7,7 @@ which is how recursive schemas come out as recursive rules.
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, replace
@@ -37,6 +38,7 @@ DEFAULT_OPTIONS = Options()
 _Key = tuple[int, tuple[str, ...]]
 """Levels left that are written line by line, and pointers of the places."""
 _DEEPEST = 48
+_KNOWN_METASCHEMA = re.compile(r"(?:https?://json-schema\.org/(?:draft[-/][^#]*|schema)#?)?")
 _MOST_PROBES = 100
 _PROBE_RULES = 300
 
@@ -118,6 +120,7 @@ class SchemaCompiler:
             SchemaTooLarge: The grammar would be too large.
             MalformedSchema: A part of it is no schema.
         """
+        self._report_metaschema()
         mark = self.rules.mark()
         try:
             found = self._root((self.document.root, *also), hint)
@@ -294,6 +297,13 @@ class SchemaCompiler:
                 self.report.later(leaf.pointer, "not", "an object or array can't be left out")
             else:
                 self.report.exact(leaf.pointer, "not")
+
+    def _report_metaschema(self) -> None:
+        schema = self.document.root.schema
+        named = schema.get("$schema") if isinstance(schema, Mapping) else None
+        if isinstance(named, str) and not _KNOWN_METASCHEMA.fullmatch(named):
+            reason = "unknown, so its keywords are taken as JSON Schema's own"
+            self.report.add("#", "$schema", Enforcement.NARROWED, reason)
 
     def _report_unknown(self, branch: Branch) -> None:
         for leaf in branch:

@@ -3,58 +3,13 @@
 In a process of its own: a grammar that llama.cpp can't read crashes the process that samples.
 """
 
-import json
-import subprocess
-import sys
-
 import pytest
 
 from eris.envelope import Envelope, ToolCall, render_envelope
 from eris.grammar import Options, ToolSchema, compile_schema, dump, envelope_grammar
+from tests.llama_acceptor import Failure, judge
 
 pytestmark = pytest.mark.model
-
-JUDGE = """
-import json, sys
-import llama_cpp as cpp
-
-cpp.llama_backend_init()
-parameters = cpp.llama_model_default_params()
-parameters.vocab_only = True
-model = cpp.llama_model_load_from_file(sys.argv[1].encode(), parameters)
-vocabulary = cpp.llama_model_get_vocab(model)
-
-def allowed(sampler, token):
-    data = (cpp.llama_token_data * 1)(cpp.llama_token_data(token, 1.0, 0.0))
-    array = cpp.llama_token_data_array(data, 1, -1, False)
-    cpp.llama_sampler_apply(sampler, array)
-    return data[0].logit > float("-inf")
-
-def accepts(gbnf, text):
-    sampler = cpp.llama_sampler_init_grammar(vocabulary, gbnf.encode(), b"root")
-    if not sampler:
-        return None
-    raw = text.encode()
-    tokens = (cpp.llama_token * (len(raw) + 8))()
-    count = cpp.llama_tokenize(vocabulary, raw, len(raw), tokens, len(tokens), False, False)
-    for token in [*tokens[:count], cpp.llama_vocab_eos(vocabulary)]:
-        if not allowed(sampler, token):
-            return False
-        cpp.llama_sampler_accept(sampler, token)
-    return True
-
-print(json.dumps([accepts(gbnf, text) for gbnf, text in json.load(sys.stdin)]))
-"""
-
-
-def judge(model, pairs):
-    command = [sys.executable, "-c", JUDGE, str(model)]
-    done = subprocess.run(
-        command, input=json.dumps(pairs), capture_output=True, text=True, timeout=120, check=False
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return json.loads(done.stdout.splitlines()[-1])
-
 
 OBJECT = {
     "type": "object",
@@ -100,5 +55,13 @@ CASES = [
 
 
 def test_llama_cpp_reads_every_grammar_and_agrees_on_the_texts(smollm2):
-    verdicts = judge(smollm2, [(gbnf, text) for gbnf, text, _ in CASES])
-    assert verdicts == [valid for _, _, valid in CASES]
+    verdicts = judge(smollm2, [(gbnf, [text]) for gbnf, text, _ in CASES])
+    assert verdicts == [[valid] for _, _, valid in CASES]
+
+
+def test_a_grammar_that_llama_cpp_cant_read_or_crashes_on_is_told_from_the_others(smollm2):
+    sound = ('root ::= "a"\n', ["a", "b"])
+    broken = [("root ::= (\n", ["a"]), ("root ::= gone\n", ["a"]), ("root ::= root\n", ["a"])]
+    first, *others, last = judge(smollm2, [sound, *broken, sound])
+    assert first == last == [True, False]
+    assert all(isinstance(other, Failure) for other in others)
