@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from eris.grammar.charset import EVERYTHING, CharSet
+from eris.grammar.effort import spend
 from eris.grammar.pattern import (
     Anchor,
     Chars,
@@ -165,7 +166,9 @@ def from_pattern(node: Node) -> Automaton:
     order = [begin]
     edges: list[Edges] = []
     work = 0
+    spend(len(nfa.moves))
     for states in order:
+        spend(4 * len(states))
         work += len(states)
         if work > _MOST_WORK:
             raise AutomatonTooLarge("a pattern with too many overlapping repetitions")
@@ -207,7 +210,9 @@ def matches(node: Node, text: str) -> bool:
     final = nfa.add(node, first)
     states = nfa.closure([first])
     work = 0
+    spend(len(nfa.moves))
     for char in text:
+        spend(len(states))
         work += len(states)
         if work > _MOST_MATCHED:
             raise AutomatonTooLarge("a text that takes too long to match")
@@ -265,6 +270,7 @@ def intersect(left: Automaton, right: Automaton) -> Automaton:
     order = [begin]
     edges: list[Edges] = []
     for one, other in order:
+        spend(5 * len(left.edges[one]) * len(right.edges[other]))
         row: list[tuple[CharSet, int]] = []
         for chars, to_left in left.edges[one]:
             for others, to_right in right.edges[other]:

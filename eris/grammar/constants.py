@@ -1,11 +1,13 @@
 """`enum` and `const`: values that are known beforehand."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, cast
 from typing import Literal as OneOf
 
 from eris.grammar.automaton import matches
 from eris.grammar.context import Context, refused_values
+from eris.grammar.effort import spend
+from eris.grammar.errors import SchemaTooLarge
 from eris.grammar.expression import Choice, Expression, Literal, Reference, choice, sequence
 from eris.grammar.json_text import Form, dump
 from eris.grammar.pattern import parse_pattern
@@ -101,10 +103,13 @@ class _Checker:
         from jsonschema.exceptions import ValidationError  # noqa: PLC0415 - 100 ms, seldom needed
 
         for pointer, validator in self._validators:
+            spend(100)
             try:
                 validator.validate(cast("str", value))
             except ValidationError:
                 return False
+            except SchemaTooLarge:
+                raise
             except Exception as error:  # noqa: BLE001 - a broken sibling fails in any way
                 reason = f"the listed values couldn't be checked against it ({error})"
                 self._context.report.later(pointer, "enum", reason)
@@ -115,10 +120,31 @@ def _validator(schema: object) -> "Validator":
     """Make a validator whose patterns can't run away, as Python's `re` does on `^(a+)+$`."""
     from jsonschema import Draft202012Validator  # noqa: PLC0415 - 100 ms, seldom needed
     from jsonschema.validators import extend  # noqa: PLC0415
+    from referencing.jsonschema import EMPTY_REGISTRY  # noqa: PLC0415
 
-    own = {"pattern": _check_pattern, "patternProperties": _refuse_keyword}
+    checks = Draft202012Validator.VALIDATORS
+    own = {
+        "pattern": _check_pattern,
+        "patternProperties": _refuse_keyword,
+        "enum": _counted(checks["enum"]),
+        "$ref": _counted(checks["$ref"]),
+        "$dynamicRef": _counted(checks["$dynamicRef"]),
+    }
     kind = extend(Draft202012Validator, own)  # type: ignore[no-untyped-call]  # as it comes
-    return cast("Validator", kind(cast("dict[str, object]", schema)))
+    # With an empty registry nothing is fetched from the network.
+    return cast("Validator", kind(cast("dict[str, object]", schema), registry=EMPTY_REGISTRY))
+
+
+def _counted(original: Callable[..., Iterable[Exception] | None]) -> object:
+    """Count the steps of a keyword that takes long for a long list, or that may multiply."""
+
+    def check(
+        validator: object, wanted: object, value: object, schema: object
+    ) -> Iterator[Exception]:
+        spend(len(wanted) if isinstance(wanted, list) else 50)
+        yield from original(validator, wanted, value, schema) or ()
+
+    return check
 
 
 def _check_pattern(

@@ -7,6 +7,7 @@ back, so no piece may be the beginning of another that is possible at the same p
 
 from dataclasses import dataclass, field
 
+from eris.grammar.effort import spend
 from eris.grammar.expression import (
     Expression,
     Literal,
@@ -109,6 +110,7 @@ class ObjectChain:
     def _rest(self, index: int, count: int) -> Expression | None:
         """Give what follows after `count` properties, from the member at `index` on."""
         parts: list[Expression] = []
+        spend(30)
         for position in range(index, len(self.members)):
             member = self.members[position]
             if not member.required:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from eris.grammar.effort import spend
 from eris.grammar.place import Branch, Leaf, Place
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class Overlap:
 
     def rivals(self, options: tuple[Place, ...]) -> list[list[int]]:
         """Give for each option the numbers of those that may hold at the same time."""
+        spend(2 * len(options) ** 2)
         found: list[list[int]] = [[] for _ in options]
         if len(options) > _MOST_COMPARED:
             everything = range(len(options))

@@ -8,6 +8,7 @@ from itertools import islice
 from eris.grammar.compiler import Compiled, SchemaCompiler, digest, finish
 from eris.grammar.containers import any_value, scalars
 from eris.grammar.context import Options
+from eris.grammar.effort import bounded
 from eris.grammar.errors import SchemaNotUsable, SchemaTooLarge
 from eris.grammar.expression import (
     Expression,
@@ -24,6 +25,7 @@ from eris.grammar.printer import print_grammar
 from eris.grammar.report import Enforcement, Finding, Report
 from eris.grammar.size import Size, size_of
 from eris.grammar.strings import bounded_repeat
+from eris.grammar.weight import weigh
 
 STATUSES = ("Task", "Reflect", "Idle", "Process")
 _MOST_RULES = 200_000
@@ -123,7 +125,7 @@ def _envelope(
         name = f'"name"{form.colon}{dump(tool.name)}'
         key = f'{{{call.opening}{name}{call.between}"args"{form.colon}'
         calls.append(sequence(Literal(key), part.value, Literal(f"{call.closing}}}")))
-    rules.limit = _MOST_RULES
+    rules.limit, rules.parts_limit = _MOST_RULES, None
     root = _root(rules, form, choice(calls), limits)
     findings = tuple(finding for part in compiled for finding in part.findings)
     return finish(rules, root), Report(findings)
@@ -182,9 +184,12 @@ def _arguments(rules: RuleBook, tool: ToolSchema, options: Options, *, checked: 
     part = _Arguments(tool.name, free, Size(), ())
     mark = rules.mark()
     rules.limit = len(rules.rules) + options.rules
+    rules.parts, rules.parts_limit = 0, MOST_OF_TOOL.nodes
     try:
+        weigh(tool.schema)
         compiler = SchemaCompiler(tool.schema, rules, options)
-        root = compiler.root(_ANY_OBJECT, hint=f"{tool.name}-args")
+        with bounded():
+            root = compiler.root(_ANY_OBJECT, hint=f"{tool.name}-args")
         size = _size(root, islice(rules.rules.values(), mark[0], None))
         if compiler.recursive or checked:
             finish(rules, root)
@@ -238,9 +243,11 @@ def arguments_grammar(tool: ToolSchema, *, form: Form = DEFAULT_FORM) -> Compile
         SchemaNotUsable: There's no such grammar; in an envelope any object is taken instead.
     """
     options = Options(form=form)
-    rules = RuleBook(limit=options.rules)
+    rules = RuleBook(limit=options.rules, parts_limit=MOST_OF_TOOL.nodes)
+    weigh(tool.schema)
     compiler = SchemaCompiler(tool.schema, rules, options)
-    root = compiler.root(_ANY_OBJECT, hint=f"{tool.name}-args")
+    with bounded():
+        root = compiler.root(_ANY_OBJECT, hint=f"{tool.name}-args")
     _size(root, rules.rules.values())
     grammar = finish(rules, root)
     report = Report(_findings(compiler, tool))

@@ -179,6 +179,10 @@ def _matches(tree: Node | None, name: str) -> bool | None:
 
 
 def _may_be_key(name: str, condition: TextCondition | None) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False  # a lone surrogate can't be written
     if condition is None:
         return True
     if len(name) < condition.minimum:

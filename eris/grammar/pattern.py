@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from eris.grammar.charset import DIGITS, EVERYTHING, LINE_ENDS, SPACE, WORD, CharSet
+from eris.grammar.effort import spend
 
 
 class PatternNotSupported(Exception):  # noqa: N818 - not an error: the caller widens instead
@@ -272,6 +273,7 @@ def parse_pattern(source: str) -> Node:
         PatternInvalid: The text isn't a regular expression.
         PatternNotSupported: It is one, outside the supported subset.
     """
+    spend(6 * len(source))
     parser = _Parser(source)
     tree = parser.either()
     if parser.position < len(source):
