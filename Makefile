@@ -7,8 +7,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 ROUNDS ?= 50
 SEED ?= 7
+ANSWERS ?= 2000
 
-.PHONY: help run install models test-models check test bench chaos docs lock llama clean
+# As erisd sets it for the model's process: threads that spin while they wait starve the others.
+export OMP_WAIT_POLICY := PASSIVE
+export GOMP_SPINCOUNT := 0
+
+.PHONY: help run install models test-models check test bench chaos closing docs lock llama clean
 .DEFAULT_GOAL := help
 
 help:
@@ -19,6 +24,7 @@ help:
 	@echo 'make test      check, all tests, ten rounds of chaos'
 	@echo 'make bench     measurements, written to bench.json'
 	@echo 'make chaos     ROUNDS=50 turns with processes killed at random points, SEED=7'
+	@echo 'make closing   ANSWERS=2000 answers with random limits: does each of them close?'
 	@echo 'make docs      the pages made from the code, and the pinned message schemas'
 	@echo 'make lock      choose the versions in requirements.lock anew'
 	@echo 'make clean     remove what was made here; models and built wheels are kept'
@@ -67,6 +73,9 @@ bench: test-models
 
 chaos: test-models
 	$(BIN)/python -m tests.chaos --rounds $(ROUNDS) --seed $(SEED)
+
+closing: test-models
+	$(BIN)/python -m tests.closing $(ANSWERS) $(SEED)
 
 docs: install
 	$(BIN)/python docs/generate.py

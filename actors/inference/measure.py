@@ -1,7 +1,9 @@
 """How fast is generation under a grammar? ``python -m actors.inference.measure MODEL.gguf``.
 
 Three ways in turn, on the same prompts in one process, so that a busy machine slows all of them:
-ours under an envelope grammar with two tools, ours without a grammar, llama-cpp-python's grammar.
+ours under an envelope grammar, ours without a grammar, llama-cpp-python's grammar. The grammars
+are those of a turn: where it's clear that a tool is needed one has to be called, and small talk
+and answers from results are offered none.
 """
 
 import json
@@ -45,12 +47,23 @@ TOOLS: Final = (
     ),
 )
 
-REQUESTS: Final = (
-    "Save a note in notes/today.md saying that I should buy milk.",
-    "What does my note ideas/garden.md say?",
-    "Append to log.md that the heating was repaired on Monday.",
-    "Thank you, that was helpful.",
+CALLING: Final = envelope_grammar(TOOLS, must_call=True).text
+CHOOSING: Final = envelope_grammar(TOOLS).text
+TALKING: Final = envelope_grammar(()).text
+
+_FROM_A_RESULT: Final = (
+    "Result of vault:read: The hedge needs cutting before June, and the pear tree is ill.\n"
+    'Answer "What does my note ideas/garden.md say?" from the result, in message_to_user.'
 )
+
+REQUESTS: Final = (
+    ("Save a note in notes/today.md saying that I should buy milk.", CALLING),
+    ("What does my note ideas/garden.md say?", CALLING),
+    ("Append to log.md that the heating was repaired on Monday.", CHOOSING),
+    ("Thank you, that was helpful.", TALKING),
+    (_FROM_A_RESULT, TALKING),
+)
+"""What is asked, and the grammar of the answer."""
 
 _INSTRUCTIONS: Final = """\
 You are Eris, an assistant over a folder of notes. Answer with one JSON object.
@@ -126,25 +139,28 @@ def measure(
     reference: LlamaReference,
     *,
     rounds: int = 3,
-    requests: Sequence[str] = REQUESTS,
+    requests: Sequence[tuple[str, str]] = REQUESTS,
 ) -> dict[str, float]:
     """Measure the three ways.
 
     Returns:
         Tokens per second of each (median over rounds), their ratios, the share of forced tokens,
-        and the share of answers that are whole JSON.
+        tokens of a pass, microseconds that the grammar takes for a token, and the share of
+        answers that are whole JSON.
     """
-    grammar = envelope_grammar(TOOLS).text
     free, constrained, llama = _Side(), _Side(), _Side()
-    forced = generated = whole = answers = 0
-    run(engine, _FREE_REQUEST, grammar=grammar, limit=_WARM_UP_TOKENS)
+    forced = generated = passes = whole = answers = 0
+    grammar_seconds = 0.0
+    run(engine, _FREE_REQUEST, grammar=TALKING, limit=_WARM_UP_TOKENS)
     for _ in range(rounds):
-        for request in requests:
+        for request, grammar in requests:
             generation, text = run(engine, request, grammar=grammar, limit=_ANSWER_TOKENS)
             cost = generation.statistics
             constrained.add(cost.generated_tokens, cost.decode_seconds)
             forced += cost.forced_tokens
             generated += cost.generated_tokens
+            passes += cost.forward_passes
+            grammar_seconds += cost.constraint_seconds
             answers += 1
             whole += _is_json(text)
             generation, _ = run(engine, _FREE_REQUEST, grammar="", limit=_FREE_TOKENS)
@@ -161,6 +177,9 @@ def measure(
         "constrained_vs_free": round(constrained.rate / free.rate, 3),
         "constrained_vs_llama_gbnf": round(constrained.rate / llama.rate, 3),
         "forced_share": round(forced / generated, 3),
+        "tokens_per_pass": round(generated / passes, 3),
+        "mask_us": round(grammar_seconds / generated * 1e6, 1),
+        "vocabulary": engine.info.vocabulary,
         "whole_json_share": round(whole / answers, 3),
     }
 

@@ -56,6 +56,8 @@ def grammar_speed() -> dict[str, dict[str, float]]:
             "llama_gbnf_tokens_per_s": result["llama_gbnf_tokens_per_s"],
         },
         "forced_share": {"value": result["forced_share"]},
+        "tokens_per_pass": {"value": result["tokens_per_pass"]},
+        "mask_us": {"value": result["mask_us"], "vocabulary": result["vocabulary"]},
         "whole_json_share": {"value": result["whole_json_share"]},
     }
 
