@@ -22,9 +22,12 @@ GOALS: dict[str, tuple[str, float]] = {
     "grammar.traps": (">=", 1.0),
     "grammar.compile_ms.cold": ("<=", 60),
     "grammar.compile_ms.cached": ("<=", 0.5),
-    "decode.constrained_vs_free": (">=", 1.3),
-    "decode.constrained_vs_llama_gbnf": (">=", 2.5),
+    "decode.constrained_vs_free": (">=", 1.5),
+    "decode.constrained_vs_llama_gbnf": (">=", 3),
+    "decode.mask_us": ("<=", 150),
+    "decode.tokens_per_pass": (">=", 1.4),
     "decode.under_load": (">=", 0.5),
+    "grammar.closed": (">=", 1.0),
     "bus.rtt_vs_raw": ("<=", 5),
     "bus.kill_resume_ms": ("<=", 500),
     "bus.tokens_lost": ("<=", 0),
@@ -46,6 +49,7 @@ def _decode() -> dict[str, Any]:
     under_load, cancel = decoding.served()
     return {
         "decode": {**decoding.grammar_speed(), "under_load": under_load},
+        "grammar": {"closed": decoding.closed()},
         "turn": {"cancel_ms": cancel},
     }
 

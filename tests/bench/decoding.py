@@ -15,6 +15,7 @@ from eris.models.store import ModelStore
 from eris.paths import models_folder
 from proto.inference import Chunk, Generate, Generated, Message, Part, Prefilled
 from proto.memory import Embed, Embedded
+from tests.closing import closing
 from tests.support import processes
 
 MODEL = "qwen2.5-coder-0.5b"
@@ -91,6 +92,17 @@ def generate(port: Port, seed: int) -> float:
     for _ in reader:
         pass
     return reader.result.generated_tokens / reader.result.decode_seconds
+
+
+def closed(count: int = 200, seconds: float = 150) -> dict[str, Any]:
+    """Share of answers that close; ``make closing`` asks for more of them."""
+    outcome = closing(count, seed=7, seconds=seconds)
+    return {
+        "value": round(outcome.share, 4),
+        "answers": outcome.count,
+        "ended_early": outcome.ended_early,
+        "calls": outcome.calls,
+    }
 
 
 class _busy_embedder:  # noqa: N801 - used like a function
