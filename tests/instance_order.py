@@ -13,8 +13,8 @@ from itertools import islice, product
 from jsonschema import Draft202012Validator
 
 from eris.grammar import GrammarError
-from eris.grammar.automaton import matches
 from eris.grammar.document import Document, Effort, TooManyBranches
+from eris.grammar.nfa import matches
 from eris.grammar.pattern import PatternNotSupported, parse_pattern
 from eris.grammar.place import Branch, Place, plain
 from eris.grammar.report import ReportBuilder

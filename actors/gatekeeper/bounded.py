@@ -19,7 +19,7 @@ from jsonschema.validators import extend, validator_for
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import EMPTY_REGISTRY
 
-from eris.grammar.automaton import matches
+from eris.grammar.nfa import matches
 from eris.grammar.pattern import Concat, Either, Node, PatternNotSupported, Times, parse_pattern
 
 Errors = Iterator[ValidationError]

@@ -5,21 +5,11 @@ is none of the declared ones). States are numbers; every state of a finished aut
 an accepting one, so a generator can't walk into a dead end.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 
 from eris.grammar.charset import EVERYTHING, CharSet
 from eris.grammar.effort import spend
-from eris.grammar.pattern import (
-    Anchor,
-    Chars,
-    Concat,
-    Either,
-    Node,
-    PatternNotSupported,
-    Times,
-)
+from eris.grammar.pattern import PatternNotSupported
 
 
 class AutomatonTooLarge(PatternNotSupported):
@@ -27,9 +17,6 @@ class AutomatonTooLarge(PatternNotSupported):
 
 
 MOST_STATES = 1_500
-_MOST_NFA_STATES = 4_000
-_MOST_WORK = 60_000
-_MOST_MATCHED = 1_000_000
 # Merging takes time quadratic in the states; without it the automaton is larger, not wrong.
 _MOST_MERGED = 100
 
@@ -49,184 +36,6 @@ class Automaton:
     edges: tuple[Edges, ...]
     accepting: frozenset[int]
     start: int = 0
-
-
-class _Nfa:
-    def __init__(self) -> None:
-        self.moves: list[list[tuple[CharSet, int]]] = []
-        self.empty: list[list[int]] = []
-
-    def state(self) -> int:
-        if len(self.moves) >= _MOST_NFA_STATES:
-            raise AutomatonTooLarge("a pattern with too many repetitions")
-        self.moves.append([])
-        self.empty.append([])
-        return len(self.moves) - 1
-
-    def add(self, node: Node, start: int) -> int:
-        """Attach a tree behind a state and give the state at its end."""
-        match node:
-            case Chars(chars):
-                end = self.state()
-                self.moves[start].append((chars, end))
-                return end
-            case Concat(parts):
-                for part in parts:
-                    start = self.add(part, start)
-                return start
-            case Either(options):
-                end = self.state()
-                for option in options:
-                    branch = self.state()
-                    self.empty[start].append(branch)
-                    self.empty[self.add(option, branch)].append(end)
-                return end
-            case Times(body, minimum, maximum):
-                for _ in range(minimum):
-                    start = self.add(body, start)
-                return (
-                    self._loop(body, start)
-                    if maximum is None
-                    else (self._optional(body, start, maximum - minimum))
-                )
-            case Anchor():
-                raise PatternNotSupported("an anchor")
-
-    def _loop(self, body: Node, start: int) -> int:
-        loop, end = self.state(), self.state()
-        self.empty[start].append(loop)
-        self.empty[loop].append(end)
-        self.empty[self.add(body, loop)].append(loop)
-        return end
-
-    def _optional(self, body: Node, start: int, times: int) -> int:
-        end = self.state()
-        self.empty[start].append(end)
-        for _ in range(times):
-            start = self.add(body, start)
-            self.empty[start].append(end)
-        return end
-
-    def closure(self, states: Iterable[int]) -> frozenset[int]:
-        found = set(states)
-        todo = list(found)
-        while todo:
-            for following in self.empty[todo.pop()]:
-                if following not in found:
-                    found.add(following)
-                    todo.append(following)
-        return frozenset(found)
-
-
-def _atoms(sets: Iterable[CharSet]) -> dict[CharSet, list[int]]:
-    """Number the classes of characters that no set tells apart, and give each set's classes."""
-    distinct = list(dict.fromkeys(sets))
-    edges = sorted({edge for chars in distinct for a, b in chars.ranges for edge in (a, b + 1)})
-    position = {edge: index for index, edge in enumerate(edges)}
-    member: list[list[int]] = [[] for _ in edges]
-    for number, chars in enumerate(distinct):
-        for first, last in chars.ranges:
-            for index in range(position[first], position[last + 1]):
-                member[index].append(number)
-    classes: dict[tuple[int, ...], int] = {}
-    found: dict[CharSet, list[int]] = {chars: [] for chars in distinct}
-    for numbers in map(tuple, member):
-        if numbers and numbers not in classes:
-            classes[numbers] = len(classes)
-            for number in numbers:
-                found[distinct[number]].append(classes[numbers])
-    return found
-
-
-def _ranges_of(atoms: dict[CharSet, list[int]]) -> list[CharSet]:
-    """Give the characters of each class: what all its sets share and no other set has."""
-    count = max((atom for numbers in atoms.values() for atom in numbers), default=-1) + 1
-    classes = [EVERYTHING] * count
-    for chars, numbers in atoms.items():
-        inside = set(numbers)
-        for atom in range(count):
-            classes[atom] = classes[atom] & chars if atom in inside else classes[atom] - chars
-    return classes
-
-
-@lru_cache(maxsize=128)
-def from_pattern(node: Node) -> Automaton:
-    """Build the automaton of a tree without anchors.
-
-    Raises:
-        AutomatonTooLarge: It would need too many states.
-    """
-    nfa = _Nfa()
-    first = nfa.state()
-    final = nfa.add(node, first)
-    atoms = _atoms(chars for moves in nfa.moves for chars, _ in moves)
-    classes = _ranges_of(atoms)
-    begin = nfa.closure([first])
-    numbers = {begin: 0}
-    order = [begin]
-    edges: list[Edges] = []
-    work = 0
-    spend(len(nfa.moves))
-    for states in order:
-        spend(4 * len(states))
-        work += len(states)
-        if work > _MOST_WORK:
-            raise AutomatonTooLarge("a pattern with too many overlapping repetitions")
-        targets: dict[int, set[int]] = {}
-        for state in states:
-            for chars, target in nfa.moves[state]:
-                for atom in atoms[chars]:
-                    targets.setdefault(atom, set()).add(target)
-        by_target: dict[frozenset[int], list[int]] = {}
-        for atom in sorted(targets):
-            by_target.setdefault(frozenset(targets[atom]), []).append(atom)
-        row: dict[int, list[int]] = {}
-        for reached, letters in by_target.items():
-            following = nfa.closure(reached)
-            if following not in numbers:
-                if len(order) >= MOST_STATES:
-                    raise AutomatonTooLarge("a pattern with too many states")
-                numbers[following] = len(order)
-                order.append(following)
-            row.setdefault(numbers[following], []).extend(letters)
-        edges.append(
-            tuple(
-                (CharSet.of(pair for atom in letters for pair in classes[atom].ranges), target)
-                for target, letters in row.items()
-            )
-        )
-    accepting = frozenset(number for states, number in numbers.items() if final in states)
-    return _trim(Automaton(tuple(edges), accepting), merge=len(edges) <= _MOST_MERGED)
-
-
-def matches(node: Node, text: str) -> bool:
-    """Whether a tree without anchors matches a whole text, without building its automaton.
-
-    Raises:
-        AutomatonTooLarge: It would need too many states, or too much work for this text.
-    """
-    nfa = _Nfa()
-    first = nfa.state()
-    final = nfa.add(node, first)
-    states = nfa.closure([first])
-    work = 0
-    spend(len(nfa.moves))
-    for char in text:
-        spend(len(states))
-        work += len(states)
-        if work > _MOST_MATCHED:
-            raise AutomatonTooLarge("a text that takes too long to match")
-        code = ord(char)
-        states = nfa.closure(
-            target for state in states for chars, target in nfa.moves[state] if code in chars
-        )
-    return final in states
-
-
-def from_words(words: Iterable[str]) -> Automaton:
-    """Build the automaton that accepts exactly these words."""
-    options = tuple(Concat(tuple(Chars(CharSet.chars(c)) for c in word)) for word in words)
-    return from_pattern(Either(options)) if options else Automaton((), frozenset())
 
 
 def from_length(minimum: int, maximum: int | None) -> Automaton:

@@ -6,6 +6,7 @@ Surrogates are in no set: neither UTF-8 nor a valid JSON string can hold one.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from unicodedata import category
 
 _SURROGATES = (0xD800, 0xDFFF)
 _LAST = 0x10FFFF
@@ -83,6 +84,25 @@ def _scalars(ranges: Iterable[tuple[int, int]]) -> Iterable[tuple[int, int]]:
             yield first, min(last, low - 1)
         if last > high:
             yield max(first, high + 1), last
+
+
+_CATEGORIES = {
+    "Letter": "L", "Lowercase_Letter": "Ll", "Uppercase_Letter": "Lu", "Number": "N",
+    "Decimal_Number": "Nd", "Punctuation": "P", "Symbol": "S", "Mark": "M", "Separator": "Z",
+    "Other": "C", "Control": "Cc",
+}  # fmt: skip
+_MAJOR = frozenset("CLMNPSZ")
+_LONGEST_CATEGORY = 2
+
+
+@lru_cache(maxsize=32)
+def unicode_category(name: str) -> CharSet | None:
+    """Give all characters of a general category by its short or long name; None if unknown."""
+    short = _CATEGORIES.get(name, name)
+    if short[:1] not in _MAJOR or len(short) > _LONGEST_CATEGORY:
+        return None
+    codes = (code for code in range(_LAST + 1) if category(chr(code)).startswith(short))
+    return CharSet.of((code, code) for code in codes) or None
 
 
 EVERYTHING = CharSet.of([(0, _LAST)])

@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, cast
 from typing import Literal as OneOf
 
-from eris.grammar.automaton import matches
 from eris.grammar.context import Context, refused_values
 from eris.grammar.effort import spend
 from eris.grammar.errors import SchemaTooLarge
 from eris.grammar.expression import Choice, Expression, Literal, Reference, choice, sequence
 from eris.grammar.json_text import Form, dump
+from eris.grammar.nfa import matches
 from eris.grammar.pattern import parse_pattern
 from eris.grammar.place import Branch, Leaf, plain
 from eris.grammar.report import Enforcement

@@ -183,6 +183,7 @@ class RuleBook:
         parts: Expressions so far, if they're counted.
         rules: The rules so far.
         shared: Rules that many parts use, by a name of their own, whatever the rule is called.
+        contents: Contents of strings by the conditions they fulfil.
         structural: Names of rules that hold parts of objects and arrays.
         mixed: Whether structures of different kinds are possible at one place (see `unfuse`).
     """
@@ -192,6 +193,7 @@ class RuleBook:
     parts: int = 0
     rules: dict[str, Expression] = field(default_factory=dict)
     shared: dict[str, Reference] = field(default_factory=dict)
+    contents: dict[object, tuple[Expression | None]] = field(default_factory=dict)
     structural: set[str] = field(default_factory=set)
     mixed: bool = False
     _by_expression: dict[Expression, str] = field(default_factory=dict)
@@ -248,6 +250,7 @@ class RuleBook:
             del self.rules[name]
         for expression in list(self._by_expression)[mark[1] :]:
             del self._by_expression[expression]
+        self.contents.clear()
         for name in [name for name, one in self.shared.items() if one.rule not in self.rules]:
             del self.shared[name]
 

@@ -22,6 +22,7 @@ from eris.grammar.expression import (
     RuleBook,
     Sequence,
 )
+from eris.grammar.nfa import from_pattern
 from eris.grammar.number_range import DIGITS
 from eris.grammar.pattern import Chars, Concat, Either, Node, PatternNotSupported, Times
 from eris.grammar.strings import from_automaton
@@ -54,7 +55,7 @@ def multiples_between(
     """
     found = _of_multiples(steps, refused, whole=whole)
     if bounded is not None:
-        found = automata.tidy(automata.intersect(found, automata.from_pattern(_node(bounded))))
+        found = automata.tidy(automata.intersect(found, from_pattern(_node(bounded))))
     return found
 
 

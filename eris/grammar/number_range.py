@@ -266,16 +266,24 @@ def _fraction(
         fits = low is None and high.inclusive and places >= least
         return repeat(Literal("0"), least, places) if fits else None
     if high is None and low is not None and not low.digits:
-        if places == 0:
-            return None
-        zeros = repeat(Literal("0"), 0, places - 1)
-        return sequence(zeros, _NON_ZERO, repeat(_DIGIT, 0, places - 1))
+        return _not_zero(places)
     options: list[Expression | None] = []
     if not first and _fits_zero(low, high):
         options.append(EMPTY)
     if places > 0:
         options += _by_first_digit(low, high, places)
     return choice(options)
+
+
+def _not_zero(places: int) -> Expression | None:
+    """Fraction digits that aren't all zero."""
+    if places >= PLACES // 2:  # so many that a few more don't matter
+        zeros = repeat(Literal("0"), 0, places - 1)
+        return sequence(zeros, _NON_ZERO, repeat(_DIGIT, 0, places - 1))
+    return choice(
+        sequence(Literal("0" * zeros), _NON_ZERO, repeat(_DIGIT, 0, places - 1 - zeros))
+        for zeros in range(places)
+    )
 
 
 def _by_first_digit(

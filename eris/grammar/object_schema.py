@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from itertools import combinations
 
-from eris.grammar import automaton as automata
 from eris.grammar.containers import Extra, Member, ObjectChain
 from eris.grammar.context import Context, bounds, later, mapping
 from eris.grammar.document import Effort
 from eris.grammar.errors import SchemaTooLarge
 from eris.grammar.expression import EMPTY, Expression
 from eris.grammar.json_text import NULL
+from eris.grammar.nfa import matches
 from eris.grammar.pattern import Node, PatternNotSupported, parse_pattern
 from eris.grammar.place import Branch, Leaf, Place
 from eris.grammar.report import Enforcement
@@ -173,7 +173,7 @@ def _key_condition(context: Context, branch: Branch) -> tuple[TextCondition | No
 def _matches(tree: Node | None, name: str) -> bool | None:
     """Whether a key matches; None if that can't be said."""
     try:
-        return None if tree is None else automata.matches(tree, name)
+        return None if tree is None else matches(tree, name)
     except PatternNotSupported:
         return None
 

@@ -1,13 +1,22 @@
 """The regular subset of ECMA 262 patterns, parsed into trees over character sets.
 
-What isn't regular (back references) or isn't supported here (look-around, word boundaries,
-Unicode properties) raises `PatternNotSupported`; what isn't a pattern raises `PatternInvalid`.
+What isn't regular (back references) or isn't supported here (look-behind, look-ahead within
+groups, word boundaries, scripts) raises `PatternNotSupported`; what isn't a pattern raises
+`PatternInvalid`.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
-from eris.grammar.charset import DIGITS, EVERYTHING, LINE_ENDS, SPACE, WORD, CharSet
+from eris.grammar.charset import (
+    DIGITS,
+    EVERYTHING,
+    LINE_ENDS,
+    SPACE,
+    WORD,
+    CharSet,
+    unicode_category,
+)
 from eris.grammar.effort import spend
 
 
@@ -56,7 +65,23 @@ class Anchor:
     start: bool
 
 
-Node = Chars | Concat | Either | Times | Anchor
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What must, or must not, stand behind this place; it takes up no text."""
+
+    body: "Node"
+    refused: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Both:
+    """A whole text that matches all of some trees and none of others."""
+
+    wanted: "tuple[Node, ...]"
+    refused: "tuple[Node, ...]"
+
+
+Node = Chars | Concat | Either | Times | Anchor | Look | Both
 
 NOTHING = Concat(())
 ANYTHING = Times(Chars(EVERYTHING), 0, None)
@@ -128,8 +153,8 @@ class _Parser:
             bounds = counted
         else:
             return body
-        if isinstance(body, Anchor):
-            raise self.unsupported("a repeated anchor")
+        if isinstance(body, Anchor | Look):
+            raise self.unsupported("a repeated anchor or look-ahead")
         self.take("?")  # laziness changes what is captured, not what matches
         return Times(body, *bounds)
 
@@ -169,12 +194,16 @@ class _Parser:
                 return Chars(CharSet.chars(char))
 
     def group(self) -> Node:
-        if self.take("?"):
+        look = self.peek("?=") or self.peek("?!")
+        refused = self.peek("?!")
+        if look:
+            self.position += 2
+        elif self.take("?"):
             if self.take("<") and not (self.peek("=") or self.peek("!")):
                 while self.next() != ">":
                     pass
             elif not self.take(":"):
-                raise self.unsupported("look-around or another special group")
+                raise self.unsupported("look-behind or another special group")
         self.depth += 1
         if self.depth > _DEEPEST_GROUP:
             raise self.unsupported(f"groups nested deeper than {_DEEPEST_GROUP}")
@@ -182,7 +211,7 @@ class _Parser:
         self.depth -= 1
         if not self.take(")"):
             raise self.fail("a group isn't closed")
-        return body
+        return Look(body, refused) if look else body
 
     def escape(self, *, in_class: bool) -> CharSet:
         char = self.next()
@@ -200,12 +229,23 @@ class _Parser:
                 code = self.control()
             case "u":
                 code = self.unicode_escape()
+            case "p" | "P" if self.peek("{"):
+                return self.property_class(negated=char == "P")
             case _ if char in "bBkpP" or char.isdigit():
                 raise self.unsupported(f"\\{char}")
             case _:
                 # `\a` and the like: an error with the u flag, the letter itself without.
                 code = ord(char)
         return CharSet.of([(code, code)])
+
+    def property_class(self, *, negated: bool) -> CharSet:
+        end = self.source.find("}", self.position)
+        name = self.source[self.position + 1 : max(end, self.position)]
+        self.position = end + 1
+        found = unicode_category(name.removeprefix("General_Category=").removeprefix("gc="))
+        if found is None:
+            raise self.unsupported(f"\\p{{{name}}}")
+        return ~found if negated else found
 
     def control(self) -> int:
         letter = self.next()
@@ -267,7 +307,7 @@ def parse_pattern(source: str) -> Node:
     """Parse a pattern and make it match whole texts: what isn't anchored gets `.*` around it.
 
     Returns:
-        A tree without anchors.
+        A tree without look-aheads.
 
     Raises:
         PatternInvalid: The text isn't a regular expression.
@@ -282,22 +322,50 @@ def parse_pattern(source: str) -> Node:
 
 
 def _anchored(tree: Node, source: str) -> Node:
-    """Resolve anchors at the ends of each alternative."""
-    options = []
-    for option in _alternatives(tree):
-        parts = list(option)
-        start = bool(parts) and parts[0] == Anchor(start=True)
-        while parts and parts[0] == Anchor(start=True):
-            parts.pop(0)
-        end = bool(parts) and parts[-1] == Anchor(start=False)
-        while parts and parts[-1] == Anchor(start=False):
-            parts.pop()
-        if any(_has_anchor(part) for part in parts):
-            raise PatternNotSupported(f"an anchor inside {source!r}")
-        before = () if start else (ANYTHING,)
-        after = () if end else (ANYTHING,)
-        options.append(Concat((*before, *parts, *after)))
+    """Resolve anchors at the ends of each alternative, and look-aheads between its parts."""
+    options = [_whole(parts, source) for parts in _alternatives(tree)]
     return options[0] if len(options) == 1 else Either(tuple(options))
+
+
+def _whole(option: tuple[Node, ...], source: str) -> Node:
+    """Make a sequence match whole texts."""
+    parts = list(option)
+    start = bool(parts) and parts[0] == Anchor(start=True)
+    while parts and parts[0] == Anchor(start=True):
+        parts.pop(0)
+    end = bool(parts) and parts[-1] == Anchor(start=False)
+    while parts and parts[-1] == Anchor(start=False):
+        parts.pop()
+    if any(_has_look(part) for part in parts):
+        raise PatternNotSupported(f"a look-ahead within a group of {source!r}")
+    before = () if start else (ANYTHING,)
+    after = () if end else (ANYTHING,)
+    return Concat((*before, *_resolved((*parts, *after), source)))
+
+
+def _resolved(parts: tuple[Node, ...], source: str) -> tuple[Node, ...]:
+    """Turn each look-ahead into a condition on all that comes behind it."""
+    for index in reversed(range(len(parts))):
+        part = parts[index]
+        if isinstance(part, Look):
+            if any(_has_anchor(other, start=True) for other in parts[index:]):
+                raise PatternNotSupported(f"an anchor behind a look-ahead of {source!r}")
+            ahead = _anchored(Concat((Anchor(start=True), part.body)), source)
+            rest = Concat(parts[index + 1 :])
+            both = Both((rest,), (ahead,)) if part.refused else Both((rest, ahead), ())
+            parts = (*parts[:index], both)
+    return parts
+
+
+def _has_look(node: Node) -> bool:
+    """Whether there's a look-ahead anywhere below a part of a sequence."""
+    match node:
+        case Concat(parts) | Either(parts):
+            return any(isinstance(part, Look) or _has_look(part) for part in parts)
+        case Times(body, _, _):
+            return isinstance(body, Look) or _has_look(body)
+        case _:
+            return False
 
 
 _MOST_ALTERNATIVES = 64
@@ -321,65 +389,14 @@ def _alternatives(tree: Node) -> list[tuple[Node, ...]]:
     return [parts]
 
 
-def _has_anchor(node: Node) -> bool:
+def _has_anchor(node: Node, *, start: bool = False) -> bool:
+    """Whether there's an anchor in a tree; one at the start of the text, if so asked."""
     match node:
-        case Anchor():
-            return True
-        case Concat(parts):
-            return any(map(_has_anchor, parts))
-        case Either(options):
-            return any(map(_has_anchor, options))
-        case Times(body, _, _):
-            return _has_anchor(body)
-        case Chars():
+        case Anchor(at_start):
+            return at_start or not start
+        case Concat(parts) | Either(parts):
+            return any(_has_anchor(part, start=start) for part in parts)
+        case Times(body, _, _) | Look(body, _):
+            return _has_anchor(body, start=start)
+        case _:
             return False
-
-
-def lengths(node: Node) -> tuple[int, int | None]:
-    """Give the lengths of the shortest and the longest text; None means without limit."""
-    match node:
-        case Chars():
-            return 1, 1
-        case Anchor():
-            return 0, 0
-        case Concat(parts):
-            pairs = [lengths(part) for part in parts]
-            highs = [high for _, high in pairs]
-            known = [high for high in highs if high is not None]
-            return sum(low for low, _ in pairs), sum(known) if len(known) == len(highs) else None
-        case Either(options):
-            pairs = [lengths(option) for option in options]
-            known = [high for _, high in pairs if high is not None]
-            most = max(known) if len(known) == len(pairs) else None
-            return min(low for low, _ in pairs), most
-        case Times(body, minimum, maximum):
-            low, high = lengths(body)
-            most = None if maximum is None or high is None else high * maximum
-            return low * minimum, 0 if high == 0 else most
-
-
-def bounded(node: Node, minimum: int, maximum: int | None) -> Node | None:
-    """Put length bounds onto a simple pattern (one repeated set of characters).
-
-    Returns None when the pattern isn't that simple. The bounds may come out exchanged; then no
-    text fits.
-    """
-    parts = node.parts if isinstance(node, Concat) else (node,)
-    merged: Times | None = None
-    for part in parts:
-        piece = Times(part, 1, 1) if isinstance(part, Chars) else part
-        if not isinstance(piece, Times) or not isinstance(piece.body, Chars):
-            return None
-        if merged is None:
-            merged = piece
-        elif merged.body == piece.body:
-            high = None
-            if merged.maximum is not None and piece.maximum is not None:
-                high = merged.maximum + piece.maximum
-            merged = replace(merged, minimum=merged.minimum + piece.minimum, maximum=high)
-        else:
-            return None
-    if merged is None:
-        return None
-    highs = [high for high in (merged.maximum, maximum) if high is not None]
-    return replace(merged, minimum=max(merged.minimum, minimum), maximum=min(highs, default=None))

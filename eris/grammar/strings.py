@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache, reduce
 
 from eris.grammar import automaton as automata
+from eris.grammar import nfa
 from eris.grammar.automaton import Automaton, AutomatonTooLarge
 from eris.grammar.charset import EVERYTHING, CharSet
 from eris.grammar.expression import (
@@ -25,15 +26,16 @@ from eris.grammar.expression import (
 from eris.grammar.json_text import any_char, encode_chars
 from eris.grammar.pattern import (
     Anchor,
+    Both,
     Chars,
     Concat,
     Either,
+    Look,
     Node,
     PatternNotSupported,
     Times,
-    bounded,
-    lengths,
 )
+from eris.grammar.pattern_tree import bounded, lengths, needs_automaton
 
 BLOCK = 1_000
 LONGEST = 100_000
@@ -115,19 +117,24 @@ def text_contents(rules: RuleBook, hint: str, condition: TextCondition) -> Expre
     """
     if condition.maximum is not None and condition.maximum < condition.minimum:
         return None
-    condition = condition.relaxed()
+    known = rules.contents.get(condition)
+    if known is None:
+        known = (_contents(rules, hint, condition.relaxed()),)
+        rules.contents[condition] = known
+    return known[0]
+
+
+def _contents(rules: RuleBook, hint: str, condition: TextCondition) -> Expression | None:
     plain_length = (condition.minimum, condition.maximum) == (0, None)
     if not condition.refused and not condition.words:
         if not condition.patterns:
             return bounded_repeat(
                 rules, hint, any_char(rules), condition.minimum, condition.maximum
             )
-        if len(condition.patterns) == 1:
+        if len(condition.patterns) == 1 and not needs_automaton(condition.patterns[0]):
             tree: Node | None = condition.patterns[0]
             if not plain_length and tree is not None:
                 tree = bounded(tree, condition.minimum, condition.maximum)
-            if isinstance(tree, Times) and tree.maximum is not None and tree.maximum < tree.minimum:
-                return None
             try:
                 if tree is not None:
                     return _from_tree(rules, hint, tree)
@@ -135,17 +142,25 @@ def text_contents(rules: RuleBook, hint: str, condition: TextCondition) -> Expre
                 pass
     if plain_length and not condition.patterns and not condition.refused:
         return _other_than(rules, condition.words)
-    return from_automaton(rules, hint, _automaton(condition))
+    automaton = _automaton(condition)
+    if isinstance(automaton, PatternNotSupported):
+        raise automaton
+    return from_automaton(rules, hint, automaton)
 
 
-def _automaton(condition: TextCondition) -> Automaton:
-    parts = [automata.from_pattern(tree) for tree in condition.patterns]
-    if (condition.minimum, condition.maximum) != (0, None):
-        parts.append(automata.from_length(condition.minimum, condition.maximum))
-    parts += [automata.complement(automata.from_pattern(tree)) for tree in condition.refused]
-    if condition.words:
-        parts.append(automata.complement(automata.from_words(sorted(condition.words))))
-    return reduce(automata.intersect, parts)
+@lru_cache(maxsize=128)
+def _automaton(condition: TextCondition) -> Automaton | PatternNotSupported:
+    """Build the automaton of a condition, or give the reason why that can't be."""
+    try:
+        parts = [nfa.from_pattern(tree) for tree in condition.patterns]
+        if (condition.minimum, condition.maximum) != (0, None):
+            parts.append(automata.from_length(condition.minimum, condition.maximum))
+        parts += [automata.complement(nfa.from_pattern(tree)) for tree in condition.refused]
+        if condition.words:
+            parts.append(automata.complement(nfa.from_words(sorted(condition.words))))
+        return reduce(automata.intersect, parts)
+    except PatternNotSupported as reason:
+        return reason
 
 
 class _EmptyLoop(Exception):  # noqa: N818 - a signal, not an error
@@ -173,8 +188,8 @@ def _from_tree(rules: RuleBook, hint: str, node: Node) -> Expression | None:
             if max(minimum, maximum or 0) > 1 and _counts(inner):
                 inner = rules.define(f"{hint}-part", inner)
             return bounded_repeat(rules, hint, inner, minimum, maximum)
-        case Anchor():
-            raise PatternNotSupported("an anchor")
+        case Anchor() | Look() | Both():
+            raise PatternNotSupported("an anchor or a look-ahead")
 
 
 def _counts(expression: Expression) -> bool:

@@ -18,6 +18,12 @@ INT = {"type": "integer"}
             id="multiples without bounds",
         ),
         pytest.param(
+            {"type": "number", "multipleOf": 0.01, "exclusiveMinimum": 2},
+            ["2.01", "2.1", "2.10", "3"],
+            ["2", "2.00", "2.001", "1.99"],
+            id="cents above a bound",
+        ),
+        pytest.param(
             {"multipleOf": 2.5, "type": "number", "minimum": 1},
             ["2.5", "5", "5.0", "100"],
             ["0", "1", "2.6", "-2.5"],
