@@ -57,6 +57,9 @@ class GenerationSettings(_Section, frozen=True):
     """0 always picks the likeliest token; larger is more varied."""
     max_tokens: Annotated[int, msgspec.Meta(ge=16)] = 512
     """Most tokens of one answer of the model."""
+    form: Literal["auto", "spaced", "compact", "indented"] = "auto"
+    """How the JSON of answers is written: with a space after ``:`` and ``,``, without, or line by
+    line. ``auto`` takes what the model finds likeliest, measured once for each model file."""
     thought_characters: Count = 300
     """Most characters of the thought in front of an answer."""
     think_tokens: Count = 512

@@ -52,6 +52,9 @@ class Offer(_Gatekeeper, frozen=True, tag="gatekeeper.offer.1"):
     """Candidate names, in the router's order."""
     origin: Origin
     """Who started the turn."""
+    form: str = "spaced"
+    """How the JSON of answers is written, in grammar and text: ``spaced``, ``compact`` or
+    ``indented``."""
 
 
 class Offered(_Gatekeeper, frozen=True, tag="gatekeeper.offered.1"):

@@ -63,6 +63,8 @@ class ModelDescription(_Inference, frozen=True, tag="inference.description.1"):
     load_seconds: float
     template: str
     """``gguf`` if the file's own chat template is used, else the name of the fallback."""
+    form: str = "spaced"
+    """Form of JSON that the model finds likeliest, as in ``generation.form``."""
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):

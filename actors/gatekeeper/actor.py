@@ -13,8 +13,8 @@ from actors.gatekeeper.permissions import is_denied
 from actors.gatekeeper.pipeline import UNSETTLED, Pipeline
 from actors.gatekeeper.registry import Registry, recall, remember
 from eris.actor import Actor, Deferred, Port, Request, Topic
-from eris.errors import CancelledWorkError, ConflictError, ErisError
-from eris.grammar import EnvelopeLimits, SubsetCache
+from eris.errors import CancelledWorkError, ConflictError, ErisError, InvalidError
+from eris.grammar import FORMS, EnvelopeLimits, SubsetCache
 from proto.control import Done
 from proto.gatekeeper import (
     Invoke,
@@ -57,7 +57,9 @@ class Gatekeeper(Actor):
         limits = EnvelopeLimits(
             max_calls=MOST_CALLS, thought_max=port.settings.generation.thought_characters
         )
-        self._grammars = SubsetCache(limits=limits)
+        self._grammars = {
+            name: SubsetCache(form=form, limits=limits) for name, form in FORMS.items()
+        }
         self._in_flight: InFlight[Request] = InFlight()
 
     def started(self) -> None:
@@ -87,7 +89,7 @@ class Gatekeeper(Actor):
                 chosen = offered_set(
                     request.body.tools, request.body.origin, self._registry, self._denied
                 )
-                return offer(chosen, self._grammars)
+                return offer(chosen, self._in_form(request.body.form))
             case Ledger():
                 self.port.submit(self._answer_ledger, request)
                 return request.defer()
@@ -98,6 +100,13 @@ class Gatekeeper(Actor):
 
     def drain(self) -> None:
         """Nothing to do: every intent and outcome is on disk when it's known."""
+
+    def _in_form(self, form: str) -> SubsetCache:
+        if form not in self._grammars:
+            raise InvalidError(
+                f"There is no form {form!r} of answers.", hint=f"There are {', '.join(FORMS)}."
+            )
+        return self._grammars[form]
 
     # The registry.
 

@@ -11,7 +11,7 @@ from actors.gatekeeper.registry import RegisteredTool, Registry
 from actors.gatekeeper.schemas import shortened
 from actors.gatekeeper.vetting import ANY_OBJECT
 from eris.envelope import Envelope, ToolCall, render_envelope
-from eris.grammar import SubsetCache, ToolSchema, dump
+from eris.grammar import Form, SubsetCache, ToolSchema, dump
 from eris.grammar.json_text import DEFAULT_FORM
 from proto.gatekeeper import Offered
 from proto.tools import Origin
@@ -94,7 +94,7 @@ def offer(chosen: OfferedSet, grammars: SubsetCache) -> Offered:
     return Offered(
         tools=tuple(tool.name for tool in chosen.tools),
         grammar=compiled.text,
-        text=tools_text(chosen.tools),
+        text=tools_text(chosen.tools, grammars.form),
         key=compiled.key,
         left_out=dict(chosen.left_out),
         calling_grammar=grammars.get(schemas, must_call=True).text if schemas else "",
@@ -106,7 +106,7 @@ def grammar_schema(tool: RegisteredTool) -> ToolSchema:
     return ToolSchema(tool.name, ANY_OBJECT if tool.open_grammar else tool.schema)
 
 
-def tools_text(tools: Sequence[RegisteredTool]) -> str:
+def tools_text(tools: Sequence[RegisteredTool], form: Form = DEFAULT_FORM) -> str:
     """Return the description of some tools for the prompt; empty for none.
 
     A small model copies what it's shown, so every tool comes with a whole answer that calls it, in
@@ -114,16 +114,16 @@ def tools_text(tools: Sequence[RegisteredTool]) -> str:
     called the right tool for 2 of 6 requests and claimed to have done the rest; shown the answer,
     for 5 of 6. Its arguments are left open, for it copies a path from an example too.
     """
-    return "\n".join(_tool_text(tool) for tool in tools)
+    return "\n".join(_tool_text(tool, form) for tool in tools)
 
 
-def _tool_text(tool: RegisteredTool) -> str:
+def _tool_text(tool: RegisteredTool, form: Form) -> str:
     lines = [f"- {tool.name}: {tool.declaration.description.strip()}"]
     lines += [
         f"    {name}: {_argument_text(name, argument, tool.schema)}"
         for name, argument in islice(tool.schema.get("properties", {}).items(), _MOST_ARGUMENTS)
     ]
-    lines.append(f"    to use it, answer: {_example_answer(tool)}")
+    lines.append(f"    to use it, answer: {_example_answer(tool, form)}")
     return "\n".join(lines)
 
 
@@ -135,10 +135,10 @@ def example_call(name: str, schema: Mapping[str, Any]) -> str:
     return dump({"name": name, "args": _example_object(schema, schema, 0)}, DEFAULT_FORM)
 
 
-def _example_answer(tool: RegisteredTool) -> str:
+def _example_answer(tool: RegisteredTool, form: Form) -> str:
     arguments = _example_object(tool.schema, tool.schema, 0)
     call = ToolCall(tool.name, arguments)
-    return render_envelope(Envelope(thought=UNSAID, tool_calls=(call,)))
+    return render_envelope(Envelope(thought=UNSAID, tool_calls=(call,)), form)
 
 
 def _argument_text(name: str, argument: object, root: Mapping[str, Any]) -> str:

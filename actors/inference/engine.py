@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
+import numpy as np
+
 from actors.inference.constraint import ConstraintCompiler
 from actors.inference.ending import minimum_tokens
 from actors.inference.generation import Generation, Wishes
 from actors.inference.lookup import DraftEconomy
-from actors.inference.native import BUILD, NativeContext, NativeModel, start_backend
-from actors.inference.prefix_cache import PrefixCache
+from actors.inference.native import BUILD, Logits, NativeContext, NativeModel, start_backend
+from actors.inference.prefix_cache import Interrupt, PrefixCache
 from actors.inference.prompt import Prompt, PromptBuilder
 from actors.inference.sampling import Sampling
 from actors.inference.state_store import DEFAULT_LIMIT_BYTES, StateStore
@@ -238,6 +240,30 @@ class Engine:
             ),
         )
 
+    def log_probabilities(self, prompt: Prompt, text: str) -> list[tuple[bytes, float]]:
+        """Return the tokens of a text behind a prompt, each with its log-probability.
+
+        For the thread that advances generations. The cache holds both afterwards, for no session.
+
+        Raises:
+            ContextFullError: They are longer than the context.
+        """
+        tokens = self.model.tokenize(text, markup=False)
+        if len(prompt.tokens) + len(tokens) > self.context.length:
+            raise ContextFullError("The text to be measured is longer than the context.")
+        never = Interrupt(threading.Event())
+        self._cache.bring(prompt.tokens, "", never)
+        likely = [_log_probability(self._cache.logits(), tokens[0])] if tokens else []
+        for start in range(0, len(tokens) - 1, self._cache.batch):
+            batch = tokens[start : start + self._cache.batch]
+            self._cache.append(batch[:1], never, batch[1:])
+            likely += [
+                _log_probability(self._cache.logits(len(batch) - 1 - index), tokens[following])
+                for index in range(len(batch))
+                if (following := start + index + 1) < len(tokens)
+            ]
+        return [(self.model.piece(one), value) for one, value in zip(tokens, likely, strict=True)]
+
     def save_state(self) -> None:
         """Write the KV state of the current session to disk, if it changed."""
         self._cache.save()
@@ -245,3 +271,9 @@ class Engine:
     def forget_state(self) -> None:
         """Forget what the cache in memory holds."""
         self._cache.clear()
+
+
+def _log_probability(logits: Logits, token: int) -> float:
+    values = logits.astype(np.float64)
+    peak = values.max()
+    return float(values[token] - peak - np.log(np.exp(values - peak).sum()))

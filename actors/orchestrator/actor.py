@@ -218,7 +218,7 @@ class Orchestrator(Actor):
         for session in waiting:
             session.release()
         if not any(summary.turns for summary in self._journal.sessions()):
-            self.port.submit(warm_up, self.port, MAIN)
+            self.port.submit(warm_up, self.port, self._facts, MAIN)
 
     def _describe(self, request: Request, session: str) -> None:
         try:

@@ -20,8 +20,11 @@ from eris.envelope import (
     parse_envelope,
     render_envelope,
 )
+from eris.grammar import DEFAULT_FORM, FORMS, Form
 
-_FORCED_START = '{"thought": "'
+_FORCED_STARTS = tuple(
+    render_envelope(Envelope(), form).partition('""')[0] + '"' for form in FORMS.values()
+)
 
 
 class Answered(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,24 +60,25 @@ def read_answer(step: AnswerStep, tools: Collection[str]) -> Reading:
     )
 
 
-def written_answer(step: AnswerStep, answered: Answered) -> str:
+def written_answer(step: AnswerStep, answered: Answered, form: Form = DEFAULT_FORM) -> str:
     """Return an answer as the next prompt shows it: as it was written, if the form is right.
 
     Then its tokens are those that the model produced, and their KV state is reused.
     """
-    if step.text.startswith(_FORCED_START) and step.text.endswith("}"):
+    if step.text.startswith(_FORCED_STARTS) and step.text.endswith("}"):
         return step.text
-    return write_answer(answered)
+    return write_answer(answered, form)
 
 
-def write_answer(answered: Answered) -> str:
+def write_answer(answered: Answered, form: Form = DEFAULT_FORM) -> str:
     """Write an answer in exactly the form that the grammar forces."""
     return render_envelope(
         Envelope(
             thought=answered.thought,
             message_to_user=answered.message or None,
             tool_calls=answered.calls,
-        )
+        ),
+        form,
     )
 
 

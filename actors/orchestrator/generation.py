@@ -6,10 +6,12 @@ from typing import Protocol
 
 from actors.orchestrator.answers import AnswerStream
 from actors.orchestrator.cancellation import Cancellation
+from actors.orchestrator.prompt import DEFAULT
 from actors.orchestrator.steps import AnswerStep
 from eris.absence import Absence
 from eris.actor import Port
 from eris.errors import ErisError, RemoteError, UnavailableError
+from eris.grammar import FORMS
 from proto.errors import ErrorBody, ErrorCode
 from proto.inference import (
     Chunk,
@@ -108,6 +110,17 @@ class ModelFacts:
                     raise
                 absence.check(cancelled)
         return known
+
+
+def form_name(setting: str, model: Callable[[], ModelDescription]) -> str:
+    """Return how the JSON of answers is written.
+
+    Args:
+        setting: ``generation.form``.
+        model: Describes the model, which is asked only if the setting leaves it to it.
+    """
+    chosen = model().form if setting == "auto" else setting
+    return chosen if chosen in FORMS else DEFAULT
 
 
 class _Written:

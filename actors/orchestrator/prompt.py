@@ -8,6 +8,7 @@ else; they shrink only when the context is full (`actors.orchestrator.condensing
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from functools import lru_cache
 
 from actors.orchestrator.answers import (
     Answered,
@@ -16,7 +17,7 @@ from actors.orchestrator.answers import (
     written_answer,
 )
 from actors.orchestrator.condensing import Condensing, PastTurn, condensed_lines
-from actors.orchestrator.identity import EXAMPLES, IDENTITY
+from actors.orchestrator.identity import IDENTITY, examples
 from actors.orchestrator.steps import (
     AnswerStep,
     CorrectionStep,
@@ -26,7 +27,11 @@ from actors.orchestrator.steps import (
     Step,
     is_repeat,
 )
+from eris.grammar import FORMS
 from proto.inference import Message, Part
+
+DEFAULT = "spaced"
+"""Form of answers, unless a turn says otherwise."""
 
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
@@ -98,7 +103,8 @@ def build_prompt(
     """
     condensed = [turn for turn in past if turn.sequence < condensing.full_from]
     earlier = condensed_lines(condensing.lines_from, condensed)
-    messages = [*PREFIX] if examples else [*PREFIX[:1]]
+    beginning = prefix(form_of(steps))
+    messages = [*beginning] if examples else [*beginning[:1]]
     if earlier:
         messages.append(_message("user", [Part(segment="history", text=earlier)]))
     for turn in past:
@@ -106,6 +112,12 @@ def build_prompt(
             messages += _labelled("history", _past_messages(turn))
     messages += _turn_messages(text, _told(steps, remembered=False), result_characters)
     return tuple(_alternating(messages))
+
+
+def form_of(steps: Sequence[Step]) -> str:
+    """Return how the JSON of answers is written in a turn."""
+    offer = next((step for step in steps if isinstance(step, OfferStep)), None)
+    return offer.form if offer is not None and offer.form in FORMS else DEFAULT
 
 
 def _past_messages(turn: PastTurn) -> list[Message]:
@@ -121,13 +133,14 @@ def _past_messages(turn: PastTurn) -> list[Message]:
     # The user was told something else than the model's last words: that is what was said.
     if said is not None:
         messages.pop()
-    told = write_answer(Answered(thought="", message=turn.answer))
+    told = write_answer(Answered(thought="", message=turn.answer), FORMS[form_of(turn.steps)])
     messages.append(_message("assistant", [Part(segment="answer", text=told)]))
     return messages
 
 
 def _turn_messages(text: str, steps: Sequence[Step], result_characters: int) -> list[Message]:
     offer = next((step for step in steps if isinstance(step, OfferStep)), None)
+    form = FORMS[form_of(steps)]
     messages: list[Message] = []
     results: list[ResultStep] = []
     waiting = _opening(text, offer)
@@ -138,7 +151,7 @@ def _turn_messages(text: str, steps: Sequence[Step], result_characters: int) -> 
                 answered = _understood(step, steps)
                 if answered is None:
                     continue
-                told = Part(segment="answer", text=written_answer(step, answered))
+                told = Part(segment="answer", text=written_answer(step, answered, form))
                 messages += [_message("user", waiting), _message("assistant", [told])]
                 waiting, results = [], []
             case ResultStep():
@@ -251,11 +264,20 @@ def _alternating(messages: Iterable[Message]) -> list[Message]:
     return joined
 
 
-PREFIX = (
-    Message(role="system", parts=(Part(segment="identity", text=IDENTITY),)),
-    *_labelled("identity", (one for example in EXAMPLES for one in _past_messages(example))),
-)
-"""What every prompt begins with. Never changes, so that its KV state is computed once."""
+@lru_cache
+def prefix(form: str) -> tuple[Message, ...]:
+    """Return what every prompt begins with. It never changes: its KV state is computed once.
+
+    Args:
+        form: How the JSON of answers is written.
+    """
+    shown = (one for example in examples(form) for one in _past_messages(example))
+    system = Message(role="system", parts=(Part(segment="identity", text=IDENTITY),))
+    return (system, *_labelled("identity", shown))
+
+
+PREFIX = prefix(DEFAULT)
+"""That for answers in the usual form."""
 
 ROOM_FOR_EXAMPLES = 2048
 """Context length, in tokens, below which the examples are left out: they take about 840."""

@@ -56,6 +56,8 @@ class OfferStep(_Step, frozen=True, tag="offered"):
     """A tool is certainly needed: the first answer has to call one."""
     calling_grammar: str = ""
     """GBNF for the same tools, with at least one call; empty without tools."""
+    form: str = "spaced"
+    """How the JSON of answers is written in this turn."""
     note: str = ""
     """What is missing, in plain words, such as a router that can't be reached."""
     route_ms: float = 0

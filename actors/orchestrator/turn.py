@@ -11,10 +11,10 @@ from datetime import datetime
 
 from actors.orchestrator.cancellation import Cancellation
 from actors.orchestrator.conversation import Conversation
-from actors.orchestrator.generation import AWAY_SECONDS, Generator, ModelFacts
+from actors.orchestrator.generation import AWAY_SECONDS, Generator, ModelFacts, form_name
 from actors.orchestrator.journal import Journal, TurnRecord
 from actors.orchestrator.machine import Ask, Close, Limits, Prepare, Record, Run, Turn, decide
-from actors.orchestrator.prompt import ROOM_FOR_EXAMPLES, local_time
+from actors.orchestrator.prompt import ROOM_FOR_EXAMPLES, form_of, local_time
 from actors.orchestrator.steps import (
     AnswerStep,
     CallStep,
@@ -36,6 +36,7 @@ from eris.errors import (
     StorageError,
     UnavailableError,
 )
+from eris.grammar import FORMS
 from proto.errors import ErrorCode
 from proto.gatekeeper import Offer, Offered
 from proto.inference import CountTokens, Generate, TokenCounts
@@ -168,7 +169,8 @@ class TurnRun:
         began = time.monotonic()
         hits, note = ((), "") if final else self._route(conversation.previous_text)
         routed = time.monotonic()
-        offered = self._offer(tuple(hit.tool for hit in hits))
+        form = self._form()
+        offered = self._offer(tuple(hit.tool for hit in hits), form)
         return OfferStep(
             tools=offered.tools,
             grammar=offered.grammar,
@@ -177,6 +179,7 @@ class TurnRun:
             final=final,
             evident=any(hit.score >= self._port.settings.router.evident for hit in hits),
             calling_grammar=offered.calling_grammar,
+            form=form,
             note=note,
             route_ms=_milliseconds(routed - began),
             offer_ms=_milliseconds(time.monotonic() - routed),
@@ -206,14 +209,24 @@ class TurnRun:
             return (), note
         return routed.hits, ""
 
-    def _offer(self, fitting: tuple[str, ...]) -> Offered:
+    def _form(self) -> str:
+        """How answers are written; a turn keeps to the form it began with."""
+        begun = next((step for step in self._steps if isinstance(step, OfferStep)), None)
+        if begun is not None:
+            return begun.form
+        return form_name(
+            self._port.settings.generation.form,
+            lambda: self._around.facts.describe(self._within(AWAY_SECONDS), self._cancellation),
+        )
+
+    def _offer(self, fitting: tuple[str, ...], form: str) -> Offered:
         """Ask for the offer; a tool whose owner has just been restarted is waited for."""
         patience = time.monotonic() + OWNER_SECONDS
         while True:
             offered = ask_while_it_lives(
                 self._port,
                 "gatekeeper",
-                Offer(tools=fitting, origin=self._record.origin),
+                Offer(tools=fitting, origin=self._record.origin, form=form),
                 Offered,
                 within=self._within(GATEKEEPER_SECONDS),
                 trace=self._record.turn,
@@ -253,7 +266,7 @@ class TurnRun:
             grammar=ask.grammar,
             max_tokens=min(settings.max_tokens * ask.room, facts.context_length // 2),
             min_answer_tokens=reserved_tokens(settings.max_tokens, facts.context_length),
-            ending=envelope_ending(),
+            ending=envelope_ending(FORMS[form_of(self._steps)]),
             think_tokens=settings.think_tokens,
             temperature=settings.temperature,
             top_k=settings.top_k,

@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 from actors.gatekeeper.offer import MOST_OFFERED, example_call, offer, offered_set, tools_text
 from actors.gatekeeper.registry import Registry
-from eris.grammar import SubsetCache
+from eris.envelope import parse_envelope, render_envelope
+from eris.grammar import FORMS, SubsetCache
 from proto.tools import Effect, Origin, ToolDeclaration
+from tests.grammar_acceptor import acceptor
 
 WRITE = {
     "type": "object",
@@ -165,3 +167,13 @@ def test_an_example_call_has_what_is_required(
     text = example_call("x:y", {"type": "object", "properties": schema, "required": ["a"]})
     assert json.loads(text) == {"name": "x:y", "args": arguments}
     assert not re.search(r'"[:,]"', text)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_grammar_and_text_are_in_the_same_form(form: str) -> None:
+    offered = offer(chosen("vault:write"), SubsetCache(form=FORMS[form]))
+    example = offered.text.partition("to use it, answer: ")[2]
+    assert acceptor(offered.grammar)(example)
+    others = [other for other in FORMS if other != form]
+    for other in others:
+        assert not acceptor(offered.grammar)(render_envelope(parse_envelope(example), FORMS[other]))

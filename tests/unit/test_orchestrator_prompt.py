@@ -25,6 +25,7 @@ from actors.orchestrator.prompt import (
     WAS_DONE,
     build_prompt,
     local_time,
+    prefix,
 )
 from actors.orchestrator.recovery import correct
 from actors.orchestrator.steps import (
@@ -35,7 +36,8 @@ from actors.orchestrator.steps import (
     OfferStep,
     ResultStep,
 )
-from eris.envelope import ToolCall
+from eris.envelope import ToolCall, parse_envelope, render_envelope
+from eris.grammar import FORMS
 from proto.orchestrator import TurnState
 
 OFFER = OfferStep(
@@ -278,3 +280,23 @@ def test_results_of_the_running_turn_shrink_down_to_a_limit():
 
 def test_the_time_names_the_weekday_in_english():
     assert local_time(datetime(2026, 12, 1, 4, 5, tzinfo=UTC)) == "Tuesday 2026-12-01 04:05"
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_turn_is_told_in_the_form_of_its_answers_throughout(form):
+    offer = msgspec.structs.replace(OFFER, form=form)
+    earlier = past(0, "hello", "Hi!", msgspec.structs.replace(CHAT, form=form))
+    answer = write_answer(Answered(thought="", message="It is saved."), FORMS[form])
+    messages = prompt("bye", [offer, AnswerStep(round=0, text=answer)], before=[earlier])
+    assert messages[: len(PREFIX)] == prefix(form)
+    shown = ["".join(part.text for part in one.parts) for one in messages if one.role != "user"]
+    for text in shown[1:]:
+        assert text == render_envelope(parse_envelope(text), FORMS[form])
+    described = next(one for one in texts(prefix(form), "identity") if "to use it" in one)
+    example = described.partition("to use it, answer: ")[2].partition("Time:")[0].strip()
+    assert example == render_envelope(parse_envelope(example), FORMS[form])
+
+
+def test_a_turn_of_an_older_journal_keeps_the_usual_form():
+    old = msgspec.json.decode(b'{"kind": "offered", "tools": [], "grammar": "x"}', type=OfferStep)
+    assert prompt("hello", [old])[: len(PREFIX)] == PREFIX
