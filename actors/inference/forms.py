@@ -1,10 +1,10 @@
 """Measures, once for each model file, which form of JSON the model finds most likely.
 
-Two answers of a short conversation are scored in every form: the first as the model would begin by
-itself, the second after the first, which is then its example. What counts is the text that the
-model chooses itself (words, paths, names); what the grammar forces costs it nothing, but a form
-that it finds unlikely makes the words in it unlikely too. Scores are per character, for forms have
-different numbers of tokens.
+One answer is scored in every form, behind the same question and without an example, so that the
+form is the model's own habit. What counts is the text that the model chooses itself (words, paths,
+names); what the grammar forces costs it nothing, but a form that it finds unlikely makes the words
+in it unlikely too. Scores are per character, for forms have different numbers of tokens. The
+examples of a prompt are always in the form that is then forced.
 """
 
 import time
@@ -32,19 +32,17 @@ VERSION: Final = 1
 PREFERRED: Final = "spaced"
 """Taken unless another form is better by more than `MARGIN`, and where nothing is measured."""
 
-MARGIN: Final = 0.02
+MARGIN: Final = 0.05
 """Nats for each character of free text."""
 
-# Short, for the model reads all of it once for each form while somebody waits for it.
+# Short, for the model reads the answer once for each form while somebody waits for it.
 _SYSTEM = "Answer with one JSON object: thought, status, message_to_user, tool_calls."
-_ASKED = "What is in plans/trip.md? Call vault:read with its path."
-_RESULT = "plans/trip.md:\nPack a warm coat."
-_CALLING = Envelope(
-    thought="The user wants to know what a note says.",
-    tool_calls=(ToolCall("vault:read", {"path": "plans/trip.md"}),),
-)
-_TELLING = Envelope(
-    thought="The result says it.", message_to_user="The note says: Pack a warm coat."
+_ASKED = 'Add "Pack a warm coat." to plans/trip.md with vault:write (path, content).'
+_ANSWER = Envelope(
+    thought="The user wants a text in a note.",
+    tool_calls=(
+        ToolCall("vault:write", {"path": "plans/trip.md", "content": "Pack a warm coat."}),
+    ),
 )
 
 Likelihood = Callable[[Sequence[Message], str], Sequence[tuple[bytes, float]]]
@@ -52,12 +50,10 @@ Likelihood = Callable[[Sequence[Message], str], Sequence[tuple[bytes, float]]]
 
 
 class Scores(msgspec.Struct, frozen=True):
-    """Mean log-probabilities per character of the answers in one form, in nats."""
+    """Mean log-probabilities per character of the answer in one form, in nats."""
 
     free: float
-    """Of the text that the model chooses, in both answers."""
-    first: float
-    """Of that of the first answer alone, which has no example."""
+    """Of the text that the model chooses."""
     whole: float
     """Of everything."""
 
@@ -77,16 +73,10 @@ def measure(likelihood: Likelihood) -> dict[str, Scores]:
 
 
 def _scored(likelihood: Likelihood, form: Form) -> Scores:
-    calling, telling = render_envelope(_CALLING, form), render_envelope(_TELLING, form)
+    answer = render_envelope(_ANSWER, form)
     asked = [_message("system", _SYSTEM), _message("user", _ASKED)]
-    told = [*asked, _message("assistant", calling), _message("user", _RESULT)]
-    first = _by_character(calling, likelihood(asked, calling))
-    second = _by_character(telling, likelihood(told, telling))
-    chosen = [*_free(calling, _CALLING), *(len(first) + at for at in _free(telling, _TELLING))]
-    every = [*first, *second]
-    own = [every[at] for at in chosen]
-    alone = [first[at] for at in _free(calling, _CALLING)]
-    return Scores(_mean(own), _mean(alone), _mean(every))
+    every = _by_character(answer, likelihood(asked, answer))
+    return Scores(_mean([every[at] for at in _free(answer, _ANSWER)]), _mean(every))
 
 
 def _message(role: str, text: str) -> Message:

@@ -56,7 +56,6 @@ def test_every_character_of_an_answer_counts_once():
         expected = -0.1 if name == "compact" else -1.0
         assert scores.whole == pytest.approx(expected)
         assert scores.free == pytest.approx(expected)
-        assert scores.first == pytest.approx(expected)
 
 
 def test_only_what_the_model_chooses_counts_for_the_choice():
@@ -70,7 +69,7 @@ def test_only_what_the_model_chooses_counts_for_the_choice():
 
 
 def scored(**free: float) -> dict[str, Scores]:
-    return {name: Scores(free.get(name, -1.0), -1.0, -1.0) for name in FORMS}
+    return {name: Scores(free.get(name, -1.0), -1.0) for name in FORMS}
 
 
 @pytest.mark.parametrize(
