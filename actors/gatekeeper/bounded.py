@@ -19,6 +19,7 @@ from jsonschema.validators import extend, validator_for
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import EMPTY_REGISTRY
 
+from eris.grammar.dialect import without_dialects
 from eris.grammar.nfa import matches
 from eris.grammar.pattern import Concat, Either, Node, PatternNotSupported, Times, parse_pattern
 
@@ -94,7 +95,7 @@ def errors_of(validator: Validator, value: object) -> list[ValidationError]:
 def validator_of(schema: Mapping[str, Any]) -> Validator:
     """Return a bounded validator for a schema, of the draft that it names."""
     kind = validator_for(schema, default=Draft202012Validator)
-    return cast("Validator", _bounded(kind)(schema, registry=EMPTY_REGISTRY))
+    return cast("Validator", _bounded(kind)(without_dialects(schema), registry=EMPTY_REGISTRY))
 
 
 @lru_cache(maxsize=16)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, cast
 from typing import Literal as OneOf
 
 from eris.grammar.context import Context, refused_values
+from eris.grammar.dialect import without_dialects
 from eris.grammar.effort import spend
 from eris.grammar.errors import SchemaTooLarge
 from eris.grammar.expression import Choice, Expression, Literal, Reference, choice, sequence
@@ -93,9 +94,14 @@ class _Checker:
 
     def __init__(self, context: Context, branch: Branch) -> None:
         self._context = context
-        whole = _validator(context.document.root.schema)
+        whole = _validator(without_dialects(context.document.root.schema))
         self._validators = [
-            (leaf.pointer, whole.evolve(schema=plain(leaf.schema) if leaf.made else leaf.schema))
+            (
+                leaf.pointer,
+                whole.evolve(
+                    schema=without_dialects(plain(leaf.schema) if leaf.made else leaf.schema)
+                ),
+            )
             for leaf in branch
         ]
 

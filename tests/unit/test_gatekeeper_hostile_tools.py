@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from jsonschema import Draft7Validator
 
 from actors.gatekeeper.bounded import MOST_STEPS
 from actors.gatekeeper.offer import offer, offered_set
@@ -173,6 +174,16 @@ def test_a_note_names_tool_place_and_reason(name: str, words: list[str]) -> None
 def test_a_sound_schema_has_no_notes() -> None:
     _, tool = registered(json.loads(GOOD))
     assert tool.notes == ()
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize(
+    ("value", "fits"), [("a" * 2_000, True), ("a" * 2_000 + "!", False), ("", False)]
+)
+def test_a_pattern_that_names_its_own_dialect_is_checked_no_less(value: str, fits: bool) -> None:
+    own = {**CATASTROPHIC["properties"]["a"], "$schema": Draft7Validator.META_SCHEMA["$schema"]}
+    _, tool = registered(with_property(own))
+    assert isinstance(called(tool, {"a": value}), Approved) is fits
 
 
 @pytest.mark.timeout(30)

@@ -143,6 +143,15 @@ def test_what_cant_be_compiled_of_a_schema_is_named_with_its_place(schema, keywo
 
 
 @pytest.mark.timeout(30)
+@pytest.mark.parametrize("dialect", ["http://json-schema.org/draft-07/schema#", "", {}, 5])
+def test_listed_values_beside_a_catastrophic_pattern_are_checked_whatever_the_dialect(dialect):
+    schema = {"$schema": dialect, "enum": ["a" * 40 + "!", "aa"], "pattern": "^(a+)+$"}
+    compiled = envelope_grammar([ToolSchema("bad:tool", with_properties(a=schema))])
+    assert accepts_call(compiled, "bad:tool", {"a": "aa"})
+    assert not accepts_call(compiled, "bad:tool", {"a": "a" * 40 + "!"})
+
+
+@pytest.mark.timeout(30)
 @pytest.mark.parametrize(
     "schema",
     [
