@@ -1,8 +1,8 @@
 """Does every answer close? ``python -m tests.closing [COUNT] [SEED]``.
 
 The real small model writes COUNT answers at temperature 1.2, each under the grammar of a random
-subset of the tools and with a random token limit that has room for an answer. Each must be a whole
-envelope whose calls fit their schemas, within its limit.
+subset of the tools in a random form, with a random token limit that has room for an answer. Each
+must be a whole envelope whose calls fit their schemas, within its limit.
 """
 
 import json
@@ -20,7 +20,7 @@ from actors.inference.engine import Engine
 from actors.inference.measure import Collected
 from actors.inference.sampling import Sampling
 from eris.envelope_ending import envelope_ending
-from eris.grammar import Compiled, ToolSchema, envelope_grammar
+from eris.grammar import FORMS, Compiled, Form, ToolSchema, envelope_grammar
 from eris.logs import SilentLogger
 from eris.models.store import ModelStore
 from eris.paths import models_folder
@@ -106,8 +106,9 @@ def closing(count: int, seed: int, *, seconds: float | None = None) -> Outcome:
             break
         chosen = random_.sample(tools, random_.randint(0, min(5, len(tools))))
         must_call = bool(chosen) and random_.random() < 0.3
-        grammar = envelope_grammar(chosen, must_call=must_call)
-        _one(engine, random_, grammar, chosen, outcome)
+        form = random_.choice(list(FORMS.values()))
+        grammar = envelope_grammar(chosen, form=form, must_call=must_call)
+        _one(engine, random_, grammar, form, chosen, outcome)
     engine.close()
     return outcome
 
@@ -116,10 +117,11 @@ def _one(
     engine: Engine,
     random_: random.Random,
     grammar: Compiled,
+    form: Form,
     tools: list[ToolSchema],
     outcome: Outcome,
 ) -> None:
-    ending, request = envelope_ending(), random_.choice(REQUESTS)
+    ending, request = envelope_ending(form), random_.choice(REQUESTS)
     limit = random_.randint(engine.prompts.count(ending.rests[0]), LONGEST)
     seed = random_.randrange(1 << 31)
     generation = engine.open(

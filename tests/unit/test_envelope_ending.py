@@ -8,11 +8,10 @@ from hypothesis import strategies as st
 
 from eris.envelope import Envelope, ToolCall, render_envelope
 from eris.envelope_ending import EnvelopeFollower, envelope_ending
-from eris.grammar import Form, ToolSchema, envelope_grammar
+from eris.grammar import FORMS, SPACED, Form, ToolSchema, envelope_grammar
 from proto.inference import EndedEarly, Section
 from tests.grammar_acceptor import acceptor
 
-FORMS = (Form(), Form(colon=":", comma=","))
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 VALUES = st.recursive(
     TEXT | st.none() | st.booleans() | st.integers(-99, 99),
@@ -34,19 +33,28 @@ GRAMMARS = {
     form: acceptor(
         envelope_grammar([ToolSchema("a:b", OPEN), ToolSchema('we"ird', OPEN)], form=form).text
     )
-    for form in FORMS
+    for form in FORMS.values()
 }
 
 
-def ended(text: str, form: Form = FORMS[0]) -> tuple[str, EndedEarly]:
+FULL = Envelope(
+    thought='"\\\n🦉',
+    message_to_user="é\x00",
+    tool_calls=(ToolCall("a:b", {"x": [1, {"y": "}"}]}), ToolCall('we"ird')),
+)
+
+
+def ended(text: str, form: Form = SPACED) -> tuple[str, EndedEarly]:
     follower = EnvelopeFollower()
     follower.feed(text)
     end = follower.end(envelope_ending(form))
     return text[: end.kept] + end.text, end.early
 
 
-@given(ENVELOPES, st.sampled_from(FORMS), st.data())
-@example(Envelope(thought='"\\\n🦉', message_to_user="é\x00"), FORMS[0], None)
+@given(ENVELOPES, st.sampled_from(list(FORMS.values())), st.data())
+@example(FULL, FORMS["spaced"], None)
+@example(FULL, FORMS["compact"], None)
+@example(FULL, FORMS["indented"], None)
 @settings(max_examples=150, deadline=None, derandomize=True)
 def test_any_beginning_of_an_envelope_becomes_a_whole_one(envelope, form, data):
     text = render_envelope(envelope, form)
