@@ -11,10 +11,12 @@ _BY_NAME = frozenset(
     {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"}
 )
 """Keywords that hold schemas by names of any kind."""
+_NAMES = frozenset({"$id", "$anchor", "$dynamicAnchor"})
+"""Keywords that name a part; `jsonschema` breaks on one that isn't a text."""
 
 
 def without_dialects(schema: object) -> object:
-    """Return a schema without `$schema`, at any depth; a property of that name stays.
+    """Return a schema without `$schema` and broken names, at any depth; properties stay.
 
     Raises:
         RecursionError: It nests too deeply.
@@ -23,7 +25,11 @@ def without_dialects(schema: object) -> object:
         return [without_dialects(part) for part in schema]
     if not isinstance(schema, Mapping):
         return schema
-    return {key: _part(key, part) for key, part in schema.items() if key != "$schema"}
+    return {
+        key: _part(key, part)
+        for key, part in schema.items()
+        if key != "$schema" and (key not in _NAMES or isinstance(part, str))
+    }
 
 
 def _part(key: str, part: object) -> object:

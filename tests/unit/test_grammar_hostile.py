@@ -3,6 +3,8 @@
 import json
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from eris.envelope import Envelope, ToolCall, render_envelope
 from eris.grammar import (
@@ -197,6 +199,79 @@ def test_of_many_large_tools_the_largest_fall_back_until_all_fit():
     kept = min({tool.name for tool in tools} - fallen)
     assert accepts_call(compiled, kept, {"a": f"{kept[-1]} 7"})
     assert not accepts_call(compiled, kept, {"a": "x"})
+    assert not accepts_call(compiled, "good:tool", {})
+
+
+keywords = st.sampled_from(
+    [
+        "$anchor",
+        "$defs",
+        "$dynamicAnchor",
+        "$dynamicRef",
+        "$id",
+        "$ref",
+        "$schema",
+        "a",
+        "additionalProperties",
+        "allOf",
+        "anyOf",
+        "const",
+        "contains",
+        "dependencies",
+        "dependentRequired",
+        "dependentSchemas",
+        "else",
+        "enum",
+        "exclusiveMaximum",
+        "exclusiveMinimum",
+        "format",
+        "if",
+        "items",
+        "maxItems",
+        "maxLength",
+        "maxProperties",
+        "maximum",
+        "minContains",
+        "minItems",
+        "minLength",
+        "minProperties",
+        "minimum",
+        "multipleOf",
+        "not",
+        "nullable",
+        "oneOf",
+        "pattern",
+        "patternProperties",
+        "prefixItems",
+        "properties",
+        "propertyNames",
+        "required",
+        "then",
+        "type",
+        "unevaluatedItems",
+        "unevaluatedProperties",
+        "uniqueItems",
+    ]
+)
+scalars = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-2, 3),
+    st.sampled_from(
+        [1.5, 10**30, float("nan"), "", "x", "(", r"(a)\1", "#", "#/$defs/x", "object"]
+    ),
+)
+nonsense = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keywords, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=150, derandomize=True, deadline=None)
+@given(schema=st.dictionaries(keywords, nonsense, max_size=4))
+def test_no_nonsense_in_a_schema_is_too_much(schema):
+    compiled = envelope_grammar([GOOD, ToolSchema("bad:tool", schema)])
     assert not accepts_call(compiled, "good:tool", {})
 
 
