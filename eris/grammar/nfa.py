@@ -123,6 +123,42 @@ class _Nfa:
         return frozenset(found)
 
 
+    def universal(self, final: int) -> frozenset[int]:
+        """Give the states from which every text ends well, as behind a pattern without `$`."""
+        return frozenset(
+            state
+            for state, row in enumerate(self.moves)
+            for chars, target in row
+            if chars == EVERYTHING
+            and state in self.closure([target])
+            and final in self.closure([state], end=True)
+        )
+
+
+class _Subsets:
+    """The sets of states that stand for one state of the deterministic automaton.
+
+    Only states that a character, an anchor or the end of the text can tell apart are kept; a set
+    from which every text ends well is one state.
+    """
+
+    def __init__(self, nfa: _Nfa, final: int) -> None:
+        self._nfa = nfa
+        self._universal = nfa.universal(final)
+        self._telling = frozenset(
+            state
+            for state in range(len(nfa.moves))
+            if nfa.moves[state] or nfa.anchors[state] or state == final
+        )
+
+    def of(self, states: Iterable[int], *, start: bool = False) -> frozenset[int]:
+        """Give the set that a few states lead to without a character."""
+        found = self._nfa.closure(states, start=start)
+        if not found.isdisjoint(self._universal):
+            found = self._nfa.closure([min(found & self._universal)])
+        return found & self._telling
+
+
 def _atoms(sets: Iterable[CharSet]) -> dict[CharSet, list[int]]:
     """Number the classes of characters that no set tells apart, and give each set's classes."""
     distinct = list(dict.fromkeys(sets))
@@ -176,7 +212,8 @@ def _deterministic(node: Node) -> Automaton:
     final = nfa.add(node, first)
     atoms = _atoms(chars for moves in nfa.moves for chars, _ in moves)
     classes = _ranges_of(atoms)
-    begin = nfa.closure([first], start=True)
+    subsets = _Subsets(nfa, final)
+    begin = subsets.of([first], start=True)
     numbers = {begin: 0}
     order = [begin]
     edges: list[Edges] = []
@@ -193,7 +230,7 @@ def _deterministic(node: Node) -> Automaton:
             by_target.setdefault(frozenset(targets[atom]), []).append(atom)
         row: dict[int, list[int]] = {}
         for reached, letters in by_target.items():
-            following = nfa.closure(reached)
+            following = subsets.of(reached)
             if following not in numbers:
                 if len(order) >= MOST_STATES:
                     raise AutomatonTooLarge("a pattern with too many states")
