@@ -9,10 +9,6 @@ ROUNDS ?= 50
 SEED ?= 7
 ANSWERS ?= 2000
 
-# As erisd sets it for the model's process: threads that spin while they wait starve the others.
-export OMP_WAIT_POLICY := PASSIVE
-export GOMP_SPINCOUNT := 0
-
 .PHONY: help run install models test-models check test bench chaos closing docs lock llama clean
 .DEFAULT_GOAL := help
 
