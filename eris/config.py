@@ -48,6 +48,27 @@ class ModelSettings(_Section, frozen=True):
     """Threads of the chat model; 0 for one on each physical core."""
     batch: Annotated[int, msgspec.Meta(ge=1, le=4096)] = 128
     """Tokens of a prompt that are computed at once; a cancel waits for one batch at most."""
+    engine: Literal["llama.cpp", "llama.cpp-reference", "llama-server", "openai", "ollama"] = (
+        "llama.cpp"
+    )
+    """What runs the chat model: Eris itself, llama.cpp's own grammar sampler for comparison, or a
+    server: llama.cpp's, one that speaks OpenAI's protocol, or Ollama."""
+    url: Annotated[str, msgspec.Meta(pattern=r"^(https?://\S+)?$")] = ""
+    """Address of the server; empty for its usual one on this machine."""
+    allow_remote: bool = False
+    """Whether the server may be on another machine: then the conversation leaves this one. A
+    vault's own settings can't say it."""
+    server_model: str = ""
+    """Name of the model at the server; empty for the only one it has."""
+    structured: Literal["auto", "grammar", "guided_grammar", "json_schema"] = "auto"
+    """How the server is told the form of answers: by grammar (``guided_grammar`` for older vLLM),
+    or by JSON Schema; ``auto`` takes what the engine does best."""
+    api_key_file: str = ""
+    """File with the key for the server, readable by you alone; empty for none."""
+    api_key_env: str = ""
+    """Environment variable with the key, instead of a file."""
+    server_seconds: Positive = 300
+    """A server that is silent for so long is given up."""
 
 
 class GenerationSettings(_Section, frozen=True):
@@ -209,6 +230,15 @@ KEYS: Mapping[str, Any] = dict(_fields(Settings))
 SECTIONS = frozenset(key.partition(".")[0] for key in KEYS if "." in key)
 """Names of the tables."""
 
+
+SCHEMA_ENGINES = frozenset({"openai", "ollama"})
+"""Values of ``model.engine`` whose servers are told the form of answers by JSON Schema."""
+
+YOURS_ALONE = frozenset(
+    {"model.allow_remote", "model.url", "model.api_key_file", "model.api_key_env"}
+)
+"""Settings that a vault's own file can't make: a folder of notes that comes from elsewhere must not
+say where a conversation goes, or which key goes with it."""
 
 HANDED_ON = frozenset({"ERIS_VAULT_ID"})
 """Variables with a section's prefix that tell a child where things are and set nothing."""
@@ -374,6 +404,12 @@ def read_file(layer: Layer, path: Path) -> tuple[list[Candidate], list[Configura
     warnings: list[ConfigurationWarning] = []
     for key, value in _leaves(tables):
         origin = Origin(layer, str(path), line_of(text, key))
+        if key in YOURS_ALONE and layer is Layer.VAULT:
+            raise ConfigurationError(
+                f"{path}, line {origin.line}: {key} can't be set in a vault's own file.",
+                hint=f"Set it for yourself: eris config set --user {key} ...",
+                details={"key": key, "path": str(path), "line": origin.line},
+            )
         if key in KEYS:
             candidates.append(Candidate(key, value, origin))
         elif key in SECTIONS:

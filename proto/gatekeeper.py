@@ -72,6 +72,10 @@ class Offered(_Gatekeeper, frozen=True, tag="gatekeeper.offered.1"):
     """Candidates that aren't offered, and why."""
     calling_grammar: str = ""
     """The same, with at least one call and no message; empty if no tool is offered."""
+    schema: str = ""
+    """What ``grammar`` allows, as JSON Schema, for servers that know no grammars."""
+    calling_schema: str = ""
+    """The same for ``calling_grammar``."""
 
 
 class Invoke(_Gatekeeper, frozen=True, tag="gatekeeper.invoke.1"):

@@ -63,8 +63,16 @@ class ModelDescription(_Inference, frozen=True, tag="inference.description.1"):
     load_seconds: float
     template: str
     """``gguf`` if the file's own chat template is used, else the name of the fallback."""
+    engine: str = "llama.cpp"
+    """What runs it, as in ``model.engine``."""
+    url: str = ""
+    """Address of the server that runs it; empty if this process does."""
+    exact_counts: bool = True
+    """Whether token counts are the model's own; otherwise they are estimates, rather too high."""
     form: str = "spaced"
     """Form of JSON that the model finds likeliest, as in ``generation.form``."""
+    note: str = ""
+    """What is wrong with the server, such as that it doesn't keep to the grammar; or empty."""
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
@@ -165,6 +173,8 @@ class Generate(_Inference, frozen=True, tag="inference.generate.1"):
     """Added to the log-odds of a first call against none. Needs ``ending``."""
     more_calls_bias: float = 0.0
     """Added to the log-odds of another call against no more. Needs ``ending``."""
+    schema: str = ""
+    """JSON Schema of the same answers as ``grammar``, for servers that know no grammars."""
 
 
 class Prefilled(_Inference, frozen=True, tag="inference.prefilled.1"):

@@ -13,6 +13,7 @@ from actors.gatekeeper.permissions import is_denied
 from actors.gatekeeper.pipeline import UNSETTLED, Pipeline
 from actors.gatekeeper.registry import Registry, recall, remember
 from eris.actor import Actor, Deferred, Port, Request, Topic
+from eris.config import SCHEMA_ENGINES
 from eris.errors import CancelledWorkError, ConflictError, ErisError, InvalidError
 from eris.grammar import FORMS, EnvelopeLimits, SubsetCache
 from proto.control import Done
@@ -89,7 +90,8 @@ class Gatekeeper(Actor):
                 chosen = offered_set(
                     request.body.tools, request.body.origin, self._registry, self._denied
                 )
-                return offer(chosen, self._in_form(request.body.form))
+                needed = self.port.settings.model.engine in SCHEMA_ENGINES
+                return offer(chosen, self._in_form(request.body.form), with_schema=needed)
             case Ledger():
                 self.port.submit(self._answer_ledger, request)
                 return request.defer()

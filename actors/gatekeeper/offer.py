@@ -11,7 +11,8 @@ from actors.gatekeeper.registry import RegisteredTool, Registry
 from actors.gatekeeper.schemas import shortened
 from actors.gatekeeper.vetting import ANY_OBJECT
 from eris.envelope import Envelope, ToolCall, render_envelope
-from eris.grammar import Form, SubsetCache, ToolSchema, dump
+from eris.grammar import COMPACT, Form, SubsetCache, ToolSchema, dump
+from eris.grammar.envelope_schema import envelope_schema
 from eris.grammar.json_text import DEFAULT_FORM
 from proto.gatekeeper import Offered
 from proto.tools import Origin
@@ -83,8 +84,14 @@ def offered_set(
     return OfferedSet(tuple(tools), left_out)
 
 
-def offer(chosen: OfferedSet, grammars: SubsetCache) -> Offered:
-    """Return grammar and text of an offered set, halved until the grammar has a usable size."""
+def offer(chosen: OfferedSet, grammars: SubsetCache, *, with_schema: bool = False) -> Offered:
+    """Return grammar and text of an offered set, halved until the grammar has a usable size.
+
+    Args:
+        chosen: What is offered.
+        grammars: Where compiled grammars are kept.
+        with_schema: Add JSON Schemas of the same answers.
+    """
     while True:
         schemas = [grammar_schema(tool) for tool in chosen.tools]
         compiled = grammars.get(schemas)
@@ -98,7 +105,17 @@ def offer(chosen: OfferedSet, grammars: SubsetCache) -> Offered:
         key=compiled.key,
         left_out=dict(chosen.left_out),
         calling_grammar=grammars.get(schemas, must_call=True).text if schemas else "",
+        schema=_schema(schemas, grammars) if with_schema else "",
+        calling_schema=_schema(schemas, grammars, must=True) if with_schema and schemas else "",
     )
+
+
+def _schema(tools: Sequence[ToolSchema], grammars: SubsetCache, *, must: bool = False) -> str:
+    limits = grammars.limits
+    schema = envelope_schema(
+        tools, max_calls=limits.max_calls, thought_max=limits.thought_max, must_call=must
+    )
+    return dump(schema, COMPACT)
 
 
 def grammar_schema(tool: RegisteredTool) -> ToolSchema:

@@ -8,22 +8,17 @@ import os
 import threading
 import time
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, ClassVar, Final
 
 import msgspec
 import psutil
 
+from actors.inference.choice import choose
 from actors.inference.delivery import Delivery
-from actors.inference.engine import Engine
-from actors.inference.generation import Generation
-from actors.inference.prompt import Prompt
-from actors.inference.sampling import Sampling
+from actors.inference.ports import Writing
 from actors.inference.schedule import LIMIT, Schedule
 from eris.actor import Actor, Deferred, Request
 from eris.errors import ConfigurationError, ErisError, InvalidError, ModelError, NotFoundError
-from eris.models.catalogue import catalogue
-from eris.models.store import ModelStore
 from proto.errors import ErrorCode
 from proto.inference import (
     CountTokens,
@@ -31,15 +26,9 @@ from proto.inference import (
     FinishReason,
     Generate,
     Generated,
-    ModelDescription,
     Priority,
-    TextCounts,
-    TokenCounts,
     TokenizeText,
 )
-
-STATE_FOLDER: Final = "kv"
-"""Folder of the saved KV states, in the vault's state folder."""
 
 _IDLE_SECONDS: Final = 0.25
 """So long without work, and the KV state is written: not between the rounds of one turn."""
@@ -52,7 +41,7 @@ class Job:
     """One generation on its way."""
 
     request: Request
-    generation: Generation
+    generation: Writing
     delivery: Delivery
     priority: Priority
     yielding: threading.Event = field(default_factory=threading.Event)
@@ -67,37 +56,44 @@ class InferenceActor(Actor):
 
     def started(self) -> None:
         """Load the model; whatever is wrong with it is a matter of configuration."""
-        settings = self.port.settings.model
         try:
-            path = ModelStore(self.port.paths.models).path(settings.chat)
             with self.port.busy("loading"):
-                self._engine = Engine.load(
-                    path,
-                    threads=settings.threads or physical_cores(),
-                    log=self.port.log,
-                    context_length=settings.context_length,
-                    batch=settings.batch,
-                    state_folder=self.port.paths.state / STATE_FOLDER,
-                    progress=lambda _done: not self.port.draining,
-                )
+                self._engine = choose(self.port, physical_cores())
         except (ModelError, NotFoundError) as error:
             raise ConfigurationError(
                 error.message, hint=error.hint, details=error.details
             ) from error
-        self.port.log.info("loaded", **msgspec.structs.asdict(self._description()))
         self._schedule: Schedule[Job] = Schedule()
         self._worker = threading.Thread(target=self._work, name="generate", daemon=True)
         self._worker.start()
 
     def receive(self, request: Request) -> msgspec.Struct | Deferred:
-        """Answer at once, but for a generation."""
+        """Answer at once, but for a generation, and for what a server has to be asked."""
+        if self._engine.distant:
+            self.port.submit(self._answer_later, request)
+            return request.defer()
+        return self._answer(request)
+
+    def _answer_later(self, request: Request) -> None:
+        try:
+            answer = self._answer(request)
+        except ErisError as error:
+            request.fail(error)
+        except Exception as error:
+            self.port.log.exception("request-failed", type=request.head.type)
+            request.fail(error)
+        else:
+            if not isinstance(answer, Deferred):
+                request.reply(answer)
+
+    def _answer(self, request: Request) -> msgspec.Struct | Deferred:
         match request.body:
             case DescribeModel():
-                return self._description()
+                return self._engine.describe()
             case CountTokens(messages=messages):
-                return _counts(self._engine.count(messages))
+                return self._engine.count(messages)
             case TokenizeText() as body:
-                return self._count_texts(body)
+                return self._engine.count_texts(body)
             case Generate() as body:
                 return self._generate(request, body)
             case body:
@@ -111,55 +107,12 @@ class InferenceActor(Actor):
         self._worker.join()
         for job in waiting:
             job.delivery.join(_HAND_OVER_SECONDS)
-
-    def _description(self) -> ModelDescription:
-        info = self._engine.info
-        return ModelDescription(
-            name=_catalogue_name(self.port.settings.model.chat, info.path),
-            path=str(info.path),
-            context_length=info.context_length,
-            trained_context_length=info.trained_context_length,
-            vocabulary=info.vocabulary,
-            parameters=info.parameters,
-            size_bytes=info.size_bytes,
-            threads=info.threads,
-            load_seconds=info.load_seconds,
-            template=info.template,
-        )
-
-    def _count_texts(self, body: TokenizeText) -> TextCounts:
-        prompts, limit = self._engine.prompts, body.limit
-        return TextCounts(
-            counts=tuple(prompts.count(text) for text in body.texts),
-            cuts=tuple(prompts.cut(text, limit) for text in body.texts) if limit > 0 else (),
-        )
+        if self._engine.distant:
+            self._engine.close()
 
     def _generate(self, request: Request, body: Generate) -> Deferred:
-        prompt = self._engine.count(body.messages)
         # Everything that can be refused is refused before the stream is opened.
-        generation = self._engine.open(
-            prompt,
-            session=body.session,
-            cancelled=request.cancelled,
-            grammar=body.grammar,
-            max_tokens=body.max_tokens,
-            min_answer_tokens=body.min_answer_tokens,
-            sampling=Sampling(
-                temperature=body.temperature,
-                top_k=body.top_k,
-                top_p=body.top_p,
-                min_p=body.min_p,
-                repeat_penalty=body.repeat_penalty,
-                dry_multiplier=body.dry_multiplier,
-                dry_base=body.dry_base,
-                dry_allowed_length=body.dry_allowed_length,
-                seed=body.seed,
-            ),
-            ending=body.ending,
-            think_tokens=body.think_tokens,
-            call_bias=body.call_bias,
-            more_calls_bias=body.more_calls_bias,
-        )
+        opened = self._engine.open(body, request.cancelled)
         if self._schedule.full:
             raise ErisError(
                 f"{LIMIT} generations are waiting for the model already.",
@@ -167,8 +120,8 @@ class InferenceActor(Actor):
                 code=ErrorCode.BUSY,
                 retryable=True,
             )
-        delivery = Delivery(request.stream(), _counts(prompt))
-        if not self._schedule.put(Job(request, generation, delivery, body.priority)):
+        delivery = Delivery(request.stream(), opened.counts)
+        if not self._schedule.put(Job(request, opened.writing, delivery, body.priority)):
             delivery.end(_draining())
         return request.defer()
 
@@ -226,14 +179,6 @@ def physical_cores() -> int:
     physical = psutil.cpu_count(logical=False) or os.cpu_count() or 1
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else physical
     return max(1, min(physical, usable))
-
-
-def _catalogue_name(chosen: str, path: Path) -> str:
-    return chosen if any(entry.name == chosen for entry in catalogue()) else path.stem
-
-
-def _counts(prompt: Prompt) -> TokenCounts:
-    return TokenCounts(total=len(prompt.tokens), segments=prompt.segments)
 
 
 def _draining() -> ErisError:

@@ -21,6 +21,7 @@ from actors.inference.lookup import DraftEconomy
 from actors.inference.native import BUILD, Logits, NativeContext, NativeModel, start_backend
 from actors.inference.prefix_cache import Interrupt, PrefixCache
 from actors.inference.prompt import Prompt, PromptBuilder
+from actors.inference.reference import ReferenceCompiler
 from actors.inference.sampling import Sampling
 from actors.inference.state_store import DEFAULT_LIMIT_BYTES, StateStore
 from actors.inference.template import ChatTemplate
@@ -88,6 +89,7 @@ class Engine:
         state_folder: Path | None = None,
         state_limit_bytes: int = DEFAULT_LIMIT_BYTES,
         progress: Callable[[float], bool] | None = None,
+        reference: bool = False,
     ) -> Self:
         """Load a model file.
 
@@ -100,6 +102,7 @@ class Engine:
             state_folder: Where KV states are kept over restarts; None to keep none.
             state_limit_bytes: For all of them together.
             progress: Called with 0.0 to 1.0 while loading; returning False stops it.
+            reference: Let llama.cpp's own grammar sampler judge tokens, for comparison.
 
         Raises:
             NotFoundError: There is no such file.
@@ -128,7 +131,7 @@ class Engine:
             beginning=model.text_of(special.beginning),
             end=model.text_of(special.message_end),
         )
-        compiler = ConstraintCompiler(model)
+        compiler = ReferenceCompiler(model) if reference else ConstraintCompiler(model)
         info = EngineInfo(
             path=path,
             context_length=context.length,

@@ -54,7 +54,7 @@ class PromptBuilder:
             for token in self._model.tokenize(text, markup=markup):
                 tokens.append(token)
                 lengths.append(len(self._model.piece(token, markup=True)))
-        return Prompt(tokens=tuple(tokens), segments=_attribute(lengths, spans))
+        return Prompt(tokens=tuple(tokens), segments=attribute(lengths, spans))
 
     def count(self, text: str) -> int:
         """Return how many tokens a text has on its own."""
@@ -91,7 +91,13 @@ class PromptBuilder:
             yield pending, True
 
 
-def _attribute(lengths: Sequence[int], spans: Sequence[Span]) -> dict[str, int]:
+def attribute(lengths: Sequence[int], spans: Sequence[Span]) -> dict[str, int]:
+    """Count tokens by the segment in which their first byte lies.
+
+    Args:
+        lengths: Bytes of each token.
+        spans: The text, cut into segments.
+    """
     counts = dict.fromkeys((span.segment for span in spans), 0)
     ends, total = [], 0
     for span in spans:

@@ -61,6 +61,8 @@ class Ask(msgspec.Struct, frozen=True, tag="ask"):
     """Multiple of the usual token limit."""
     vary: bool = False
     """An answer went round in circles: make repetition unlikely."""
+    schema: str = ""
+    """What the grammar says, as JSON Schema, where that is needed."""
 
 
 class Run(msgspec.Struct, frozen=True, tag="run"):
@@ -127,9 +129,11 @@ def _ask(steps: Sequence[Step]) -> Ask:
     rounds = sum(isinstance(step, AnswerStep) for step in steps)
     room = 1 + sum(isinstance(step, CorrectionStep) and step.more_room for step in steps)
     offer = _offer(steps)
-    grammar = offer.calling_grammar if _must_call(steps, offer) else offer.grammar
+    must = _must_call(steps, offer)
+    grammar = offer.calling_grammar if must else offer.grammar
+    schema = offer.calling_schema if must else offer.schema
     circles = any(isinstance(step, AnswerStep) and step.repeating for step in steps)
-    return Ask(round=rounds, grammar=grammar, room=room, vary=circles)
+    return Ask(round=rounds, grammar=grammar, room=room, vary=circles, schema=schema)
 
 
 def _must_call(steps: Sequence[Step], offer: OfferStep) -> bool:

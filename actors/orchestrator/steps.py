@@ -58,6 +58,10 @@ class OfferStep(_Step, frozen=True, tag="offered"):
     """GBNF for the same tools, with at least one call; empty without tools."""
     form: str = "spaced"
     """How the JSON of answers is written in this turn."""
+    schema: str = ""
+    """JSON Schema of the envelope, where the model's server knows no grammars."""
+    calling_schema: str = ""
+    """The same with at least one call."""
     note: str = ""
     """What is missing, in plain words, such as a router that can't be reached."""
     route_ms: float = 0
