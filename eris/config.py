@@ -108,8 +108,9 @@ class RouterSettings(_Section, frozen=True):
     limit: Count = 5
     """Most tools to offer in a turn."""
     evident: Share = 0.65
-    """Similarity from which on a tool is certainly needed: the model must call one before it
-    answers. What was said in so many words, such as a note's name with a verb, is above it."""
+    """Similarity from which on a tool that changes something is certainly needed: the model must
+    call one before it answers. What was said in so many words, such as a note's name with a verb,
+    is above it. Tools that only read are always called where they are offered."""
 
 
 class TurnSettings(_Section, frozen=True):

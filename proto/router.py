@@ -33,6 +33,10 @@ class Routed(_Router, frozen=True, tag="router.routed.1"):
     mode: str
     """``semantic``, or ``keywords`` when the embedder is away."""
     elapsed_ms: float
+    evident: bool = False
+    """One of them has to be called before anything is said."""
+    call_odds: float = 0.0
+    """Log-odds that one of them is wanted, by their scores; 0 where nothing is known."""
 
 
 Router = Route | Routed

@@ -61,6 +61,8 @@ class Ask(msgspec.Struct, frozen=True, tag="ask"):
     """Multiple of the usual token limit."""
     vary: bool = False
     """An answer went round in circles: make repetition unlikely."""
+    call_bias: float = 0.0
+    """Added to the model's log-odds of a first call."""
     schema: str = ""
     """What the grammar says, as JSON Schema, where that is needed."""
 
@@ -133,7 +135,10 @@ def _ask(steps: Sequence[Step]) -> Ask:
     grammar = offer.calling_grammar if must else offer.grammar
     schema = offer.calling_schema if must else offer.schema
     circles = any(isinstance(step, AnswerStep) and step.repeating for step in steps)
-    return Ask(round=rounds, grammar=grammar, room=room, vary=circles, schema=schema)
+    bias = 0.0 if _results(steps) else offer.call_odds
+    return Ask(
+        round=rounds, grammar=grammar, room=room, vary=circles, call_bias=bias, schema=schema
+    )
 
 
 def _must_call(steps: Sequence[Step], offer: OfferStep) -> bool:

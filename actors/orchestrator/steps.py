@@ -54,6 +54,8 @@ class OfferStep(_Step, frozen=True, tag="offered"):
     """No tool is offered any more: the model has to answer with what is known."""
     evident: bool = False
     """A tool is certainly needed: the first answer has to call one."""
+    call_odds: float = 0.0
+    """Log-odds that a tool is wanted, by the router's scores."""
     calling_grammar: str = ""
     """GBNF for the same tools, with at least one call; empty without tools."""
     form: str = "spaced"

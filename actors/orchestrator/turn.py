@@ -41,7 +41,7 @@ from proto.errors import ErrorCode
 from proto.gatekeeper import Offer, Offered
 from proto.inference import CountTokens, Generate, TokenCounts
 from proto.orchestrator import TurnState
-from proto.router import Hit, Route, Routed
+from proto.router import Route, Routed
 from proto.tools import Origin
 
 ROUTE_SECONDS = 10.0
@@ -57,6 +57,9 @@ OWNER_SECONDS = 5.0
 """How long a turn waits for the owner of a fitting tool to register it again."""
 
 _OWNER_POLL_SECONDS = 0.2
+
+_NOTHING = Routed(hits=(), mode="", elapsed_ms=0)
+"""What is known without a router."""
 
 _AGAINST_CIRCLES = 0.8
 """DRY multiplier after an answer that went round in circles; what its author recommends."""
@@ -167,27 +170,28 @@ class TurnRun:
     def _prepare(self, conversation: Conversation, *, final: bool) -> OfferStep:
         """Find the tools that fit, and get grammar and text for exactly those."""
         began = time.monotonic()
-        hits, note = ((), "") if final else self._route(conversation.previous_text)
-        routed = time.monotonic()
+        routed, note = (_NOTHING, "") if final else self._route(conversation.previous_text)
+        routed_at = time.monotonic()
         form = self._form()
-        offered = self._offer(tuple(hit.tool for hit in hits), form)
+        offered = self._offer(tuple(hit.tool for hit in routed.hits), form)
         return OfferStep(
             tools=offered.tools,
             grammar=offered.grammar,
             text=offered.text,
             local_time=local_time(self._around.local_now()),
             final=final,
-            evident=any(hit.score >= self._port.settings.router.evident for hit in hits),
+            evident=routed.evident,
+            call_odds=routed.call_odds,
             calling_grammar=offered.calling_grammar,
             form=form,
             schema=offered.schema,
             calling_schema=offered.calling_schema,
             note=note,
-            route_ms=_milliseconds(routed - began),
-            offer_ms=_milliseconds(time.monotonic() - routed),
+            route_ms=_milliseconds(routed_at - began),
+            offer_ms=_milliseconds(time.monotonic() - routed_at),
         )
 
-    def _route(self, before: str) -> tuple[tuple[Hit, ...], str]:
+    def _route(self, before: str) -> tuple[Routed, str]:
         self._telling.phase("routing")
         limit = self._port.settings.router.limit
         try:
@@ -208,8 +212,8 @@ class TurnRun:
             note = "the router can't be reached: answering without tools"
             self._log.warning("no-routing", code=error.code, message=error.message)
             self._telling.phase("routing", note)
-            return (), note
-        return routed.hits, ""
+            return _NOTHING, note
+        return routed, ""
 
     def _form(self) -> str:
         """How answers are written; a turn keeps to the form it began with."""
@@ -271,6 +275,7 @@ class TurnRun:
             min_answer_tokens=reserved_tokens(settings.max_tokens, facts.context_length),
             ending=envelope_ending(FORMS[form_of(self._steps)]),
             think_tokens=settings.think_tokens,
+            call_bias=ask.call_bias,
             temperature=settings.temperature,
             top_k=settings.top_k,
             top_p=settings.top_p,

@@ -14,6 +14,7 @@ from typing import ClassVar
 import msgspec
 
 from actors.router.cache import VectorCache
+from actors.router.certainty import call_odds, is_evident
 from actors.router.evidence import evidence
 from actors.router.keywords import THRESHOLD, KeywordIndex
 from actors.router.selection import VectorIndex, select, vector_index
@@ -24,6 +25,7 @@ from proto.errors import ErrorCode
 from proto.gatekeeper import ListedTool, ListTools, RegistryChanged, ToolList
 from proto.memory import Embed, Embedded
 from proto.router import Route, Routed
+from proto.tools import Effect
 
 QUESTION_SECONDS = 1.0
 """How long a question waits for its vector before words alone decide."""
@@ -48,6 +50,8 @@ class Tools:
 
     revision: str = ""
     names: frozenset[str] = frozenset()
+    reading: frozenset[str] = frozenset()
+    """Those that only read."""
     texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Description and hints of each tool."""
     hints: tuple[tuple[str, str], ...] = ()
@@ -62,6 +66,7 @@ def known_tools(revision: str, tools: tuple[ListedTool, ...]) -> Tools:
     return Tools(
         revision=revision,
         names=frozenset(tool.name for tool in declared),
+        reading=frozenset(tool.name for tool in declared if tool.effect is Effect.READ),
         texts={tool.name: (tool.description, *tool.hints) for tool in declared},
         hints=tuple((tool.name, hint) for tool in declared for hint in tool.hints),
         keywords=KeywordIndex((tool.name, tool.description, tool.hints) for tool in declared),
@@ -119,6 +124,7 @@ class Router(Actor):
         tools = self._tools
         limit = min(route.limit, self.port.settings.router.limit)
         similar = self._similar(tools, route.text, request)
+        semantic = similar is not None
         if similar is None:
             mode, threshold = "keywords", THRESHOLD
             similar = tools.keywords.scores(route.text)
@@ -138,7 +144,13 @@ class Router(Actor):
             hits={hit.tool: hit.score for hit in hits},
             elapsed_ms=round(elapsed, 1),
         )
-        return Routed(hits=hits, mode=mode, elapsed_ms=elapsed)
+        return Routed(
+            hits=hits,
+            mode=mode,
+            elapsed_ms=elapsed,
+            evident=is_evident(hits, tools.reading, self.port.settings.router.evident),
+            call_odds=call_odds(tools.vectors.model, hits) if semantic and tools.vectors else 0.0,
+        )
 
     def _similar(self, tools: Tools, text: str, request: Request) -> dict[str, float] | None:
         """Return the scores by vectors, or None if they can't be had right now."""
