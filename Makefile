@@ -9,7 +9,7 @@ ROUNDS ?= 50
 SEED ?= 7
 ANSWERS ?= 2000
 
-.PHONY: help run install models test-models check test bench chaos closing docs lock llama clean
+.PHONY: help run install models test-models check test bench chaos closing eval docs lock llama clean
 .DEFAULT_GOAL := help
 
 help:
@@ -21,6 +21,7 @@ help:
 	@echo 'make bench     measurements, written to bench.json'
 	@echo 'make chaos     ROUNDS=50 turns with processes killed at random points, SEED=7'
 	@echo 'make closing   ANSWERS=2000 answers with random limits: does each of them close?'
+	@echo 'make eval      questions of a benchmark for tool calls, asked as a turn asks; EVAL=--short'
 	@echo 'make docs      the pages made from the code, and the pinned message schemas'
 	@echo 'make lock      choose the versions in requirements.lock anew'
 	@echo 'make clean     remove what was made here; models and built wheels are kept'
@@ -72,6 +73,9 @@ chaos: test-models
 
 closing: test-models
 	$(BIN)/python -m tests.closing $(ANSWERS) $(SEED)
+
+eval: test-models
+	$(BIN)/python -m tests.eval $(EVAL)
 
 docs: install
 	$(BIN)/python docs/generate.py

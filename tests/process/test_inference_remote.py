@@ -35,6 +35,10 @@ from tests.support import processes, wait_until
 
 pytestmark = [pytest.mark.process, pytest.mark.model, pytest.mark.timeout(600)]
 
+ACTORS = [
+    *("bus", "inference", "gatekeeper", "router"),
+    *("memory", "vault", "agenda", "orchestrator"),
+]
 TOOLS = [
     ToolSchema(
         "vault:write",
@@ -187,8 +191,7 @@ def test_a_turn_is_played_by_every_engine(server, system, tmp_path, engine):
     """Whatever a tiny model answers: the turn ends, and nothing is shown that is no message."""
     chosen = {"ERIS_MODEL_ENGINE": engine}
     eris = system(
-        actors=["bus", "inference", "gatekeeper", "router", "memory", "vault", "agenda"]
-        + ["orchestrator"],
+        actors=ACTORS,
         extra=environment(server, engine) if engine in ENGINES else chosen,
     )
     talk = Talk(eris, tmp_path)

@@ -54,7 +54,7 @@ def _worth_repeating(error: BaseException) -> bool:
     return isinstance(error, httpx.NetworkError | httpx.ConnectTimeout | httpx.RemoteProtocolError)
 
 
-_BACK_OFF: Final = tenacity.wait_exponential_jitter(_FIRST_PAUSE, _LONGEST_PAUSE)
+_BACK_OFF: Final = tenacity.wait_exponential_jitter(multiplier=_FIRST_PAUSE, max=_LONGEST_PAUSE)
 
 
 def _pause(state: tenacity.RetryCallState) -> float:

@@ -1,0 +1,1 @@
+"""How well Eris calls tools, measured on questions that nobody here wrote."""
