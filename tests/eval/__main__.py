@@ -21,7 +21,16 @@ from eris.models.store import ModelStore
 from eris.paths import models_folder
 from tests.eval.asking import Asker, calls
 from tests.eval.judging import right_arguments
-from tests.eval.questions import CALLING, FILE, HELD_OUT, IRRELEVANCE, Question, load, sample
+from tests.eval.questions import (
+    CALLING,
+    CATEGORIES,
+    FILE,
+    HELD_OUT,
+    IRRELEVANCE,
+    Question,
+    load,
+    sample,
+)
 from tests.eval.routing import Router
 
 MODEL = "qwen2.5-coder-0.5b"
@@ -129,15 +138,18 @@ def table(guided: dict[str, Score], free: dict[str, Score], routing: dict[str, A
 @click.command()
 @click.option("--limit", default=0, help="Most questions of each category; 0 for all.")
 @click.option("--unguided", default=UNGUIDED, help="Questions of each category without grammar.")
+@click.option(
+    "--category", "categories", multiple=True, type=click.Choice(CATEGORIES), default=CATEGORIES
+)
 @click.option("--short", is_flag=True, help=f"{SHORT} of each category: a minute or two.")
 @click.option("--write", is_flag=True, help=f"Put the table into {PAGE}.")
-def main(limit: int, unguided: int, *, short: bool, write: bool) -> None:
+def main(limit: int, unguided: int, categories: Sequence[str], *, short: bool, write: bool) -> None:
     """Ask, judge and print."""
     if not FILE.is_file():
         click.echo(f"skipped: {FILE.name} isn't there (looked beside the repository)")
         return
     limit, unguided = (SHORT, SHORT) if short else (limit, unguided)
-    questions = sample(load(), limit)
+    questions = sample(load(FILE, categories), limit)
     calling = [one for one in questions if one.category in CALLING]
     engine = Engine.load(
         ModelStore(models_folder(os.environ)).path(MODEL),
