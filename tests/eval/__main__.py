@@ -8,7 +8,7 @@ that was stopped goes on where it was. Prints a table and writes ``eval.json``.
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -61,12 +61,16 @@ class Score:
         return round(getattr(self, name) / max(self.questions, 1), 3)
 
 
-def asked(asker: Asker, questions: Sequence[Question], *, grammar: bool) -> dict[str, Score]:
+def asked(
+    asker: Asker, questions: Sequence[Question], *, grammar: bool, only_known: bool = False
+) -> dict[str, Score]:
     """Offer the model all functions of each question; with a grammar it has to call one."""
     scores: dict[str, Score] = {}
     for number, question in enumerate(questions, 1):
         offered = asker.offer(question.tools)
         request = asker.request(question.text, offered, grammar=grammar, evident=True)
+        if only_known and not asker.knows(request):
+            continue
         found = calls(asker.answer(request), request.tools)
         one = Score(questions=1, readable=int(found is not None), called=int(bool(found)))
         if found and question.accepted is not None:
@@ -83,27 +87,26 @@ def asked(asker: Asker, questions: Sequence[Question], *, grammar: bool) -> dict
 def routed(router: Router, questions: Sequence[Question]) -> dict[str, Any]:
     """Say how often nothing is offered: rightly where nothing fits, wrongly where a tool does."""
 
-    def share(chosen: Sequence[Question], *, refused: bool) -> dict[str, Any]:
-        found = [
-            not router.hits(one)
-            if refused
-            else one.tool not in {hit.tool for hit in router.hits(one)}
-            for one in chosen
-        ]
-        return {"value": round(sum(found) / max(len(found), 1), 3), "of": len(found)}
-
+    offered = {one.id: {hit.tool for hit in router.hits(one)} for one in questions}
     unfitting = [one for one in questions if one.category == IRRELEVANCE]
     fitting = [one for one in questions if one.category in GOALS]
-    return {
-        "refused": {
-            **share(unfitting, refused=True),
-            "held_out": share([q for q in unfitting if q.half == HELD_OUT], refused=True)["value"],
-        },
-        "lost": {
-            **share(fitting, refused=False),
-            "held_out": share([q for q in fitting if q.half == HELD_OUT], refused=False)["value"],
-        },
-    }
+
+    def nothing(chosen: Sequence[Question]) -> dict[str, Any]:
+        held_out = [one for one in chosen if one.half == HELD_OUT]
+        return {
+            "value": _share(not offered[one.id] for one in chosen),
+            "of": len(chosen),
+            "held_out": _share(not offered[one.id] for one in held_out),
+        }
+
+    others = [one for one in fitting if offered[one.id] and one.tool not in offered[one.id]]
+    lost = {**nothing(fitting), "only_others_offered": len(others)}
+    return {"refused": nothing(unfitting), "lost": lost}
+
+
+def _share(flags: Iterable[bool]) -> float:
+    found = list(flags)
+    return round(sum(found) / max(len(found), 1), 3)
 
 
 def total(scores: dict[str, Score], categories: Sequence[str]) -> Score:
@@ -129,8 +132,9 @@ def table(guided: dict[str, Score], free: dict[str, Score], routing: dict[str, A
     refused, lost = routing["refused"], routing["lost"]
     summary = (
         f"Nothing offered on `irrelevance`: {refused['value']} of {refused['of']} (held-out half "
-        f"{refused['held_out']}). The right tool not offered on `simple_python` and `multiple`: "
-        f"{lost['value']} of {lost['of']} (held-out half {lost['held_out']})."
+        f"{refused['held_out']}); on `simple_python` and `multiple`, where one fits, "
+        f"{lost['value']} of {lost['of']} (held-out half {lost['held_out']}), and only others "
+        f"than the right tool {lost['only_others_offered']} times."
     )
     return "\n".join([*lines, "", summary, ""])
 
@@ -141,9 +145,12 @@ def table(guided: dict[str, Score], free: dict[str, Score], routing: dict[str, A
 @click.option(
     "--category", "categories", multiple=True, type=click.Choice(CATEGORIES), default=CATEGORIES
 )
+@click.option("--known", is_flag=True, help="With a grammar, only what was asked before.")
 @click.option("--short", is_flag=True, help=f"{SHORT} of each category: a minute or two.")
 @click.option("--write", is_flag=True, help=f"Put the table into {PAGE}.")
-def main(limit: int, unguided: int, categories: Sequence[str], *, short: bool, write: bool) -> None:
+def main(
+    limit: int, unguided: int, categories: Sequence[str], *, known: bool, short: bool, write: bool
+) -> None:
     """Ask, judge and print."""
     if not FILE.is_file():
         click.echo(f"skipped: {FILE.name} isn't there (looked beside the repository)")
@@ -158,7 +165,7 @@ def main(limit: int, unguided: int, categories: Sequence[str], *, short: bool, w
         context_length=8192,
     )
     asker = Asker(engine, MODEL, ANSWERS)
-    guided = asked(asker, calling, grammar=True)
+    guided = asked(asker, calling, grammar=True, only_known=known)
     free = asked(asker, sample(calling, min(unguided, limit or unguided)), grammar=False)
     routing = routed(Router(), questions)
     engine.close()

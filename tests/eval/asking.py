@@ -122,6 +122,10 @@ class Asker:
             call_bias=call_bias,
         )
 
+    def knows(self, asked: Asked) -> bool:
+        """Return whether the answer is in the file."""
+        return asked.digest(self.model) in self._answers
+
     def answer(self, asked: Asked) -> Answer:
         """Return the model's answer."""
         key = asked.digest(self.model)
