@@ -47,6 +47,7 @@ TOOLS = [
 ]
 GRAMMAR = envelope_grammar(TOOLS).text
 SCHEMA = json.dumps(envelope_schema(TOOLS))
+ACTORS = ["bus", "inference", "gatekeeper", "router", "vault", "agenda", "orchestrator"]
 ENDLESS = "root ::= [a-z ]{1500}"
 ENGINES = {
     "llama-server": {"ERIS_MODEL_ENGINE": "llama-server"},
@@ -206,7 +207,7 @@ def test_a_turn_is_played_by_every_engine(server, system, tmp_path, engine):
 def test_a_turn_survives_the_death_of_the_server(system, tmp_path):
     with model_server() as mortal:
         eris = system(
-            actors=["bus", "inference", "gatekeeper", "router", "vault", "agenda", "orchestrator"],
+            actors=ACTORS,
             extra=environment(mortal, "llama-server") | {"ERIS_MODEL_EMBEDDING": ""},
         )
         talk = Talk(eris, tmp_path)
