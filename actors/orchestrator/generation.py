@@ -200,12 +200,15 @@ class Generator:
                 if lost >= MOST_LOST or now - away_since > AWAY_SECONDS:
                     raise UnavailableError(
                         f"The model's process can't finish an answer: {error.message}",
-                        hint="See `eris status` and `eris logs inference`.",
+                        hint=error.hint or "See `eris status` and `eris logs inference`.",
                     ) from error
+                reason = "the model's process was restarted"
+                if "server" in error.details:
+                    reason = error.message.rstrip(".")
             absence.check(self._cancellation.event)
             again = f" ({lost + 1})" if lost else ""
             self._audience.again()
-            self._audience.reading(f"the model's process was restarted, asking again{again}")
+            self._audience.reading(f"{reason}, asking again{again}")
             self._cancellation.event.wait(RETRY_SECONDS)
             self._cancellation.check()
 

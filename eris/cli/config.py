@@ -13,6 +13,7 @@ from eris.cli.failure import EXIT_FAILURE, EXIT_OK
 from eris.cli.invocation import Invocation, example, json_option, pass_invocation, vault_option
 from eris.config import (
     KEYS,
+    YOURS_ALONE,
     Candidate,
     ConfigurationWarning,
     Layer,
@@ -146,6 +147,10 @@ def set_value(invocation: Invocation, key: str, value: str, for_user: bool) -> N
     Running processes take it when they're restarted.
     """
     checked = check_value(Candidate(_known(key), value, Origin(Layer.FLAG, "the command line")))
+    if key in YOURS_ALONE and not for_user:
+        raise InvalidError(
+            f"A vault's own file can't set {key}.", hint=f"Set it for yourself: --user {key}"
+        )
     path = _target(invocation, for_user)
     try:
         text = path.read_text(encoding="utf-8") if path.is_file() else TEMPLATE

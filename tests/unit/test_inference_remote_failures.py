@@ -10,7 +10,7 @@ import pytest
 from actors.inference.remote.address import address_of
 from actors.inference.remote.client import ServerClient
 from actors.inference.remote.failures import GrammarRefused
-from eris.config import ModelSettings
+from eris.config import YOURS_ALONE, ModelSettings, load_settings, vault_file
 from eris.errors import ConfigurationError, ContextFullError, ErisError, UnavailableError
 from proto.errors import ErrorCode
 
@@ -148,3 +148,13 @@ def test_a_key_file_that_others_can_read_is_refused(tmp_path):
     address = address_of(settings, {})
     assert address.key == KEY
     assert KEY not in f"{address!r} {address}"
+
+
+@pytest.mark.parametrize("key", sorted(YOURS_ALONE))
+def test_a_folder_of_notes_cannot_say_where_a_conversation_goes(tmp_path, key):
+    file = vault_file(tmp_path)
+    file.parent.mkdir()
+    value = "true" if key == "model.allow_remote" else '"http://127.0.0.1:1"'
+    file.write_text(f"[model]\n{key.partition('.')[2]} = {value}\n")
+    with pytest.raises(ConfigurationError, match=f"line 2: {key} can't be set in a vault"):
+        load_settings(tmp_path, {"HOME": str(tmp_path)})

@@ -180,8 +180,9 @@ class RemoteEngine(ABC):
 
     def lost(self) -> ErisError:
         """Return the error for an answer that stopped in the middle."""
+        error = died(self.address, self.model_name or "its model", self._start)
         self.forget()
-        return died(self.address, self.model_name or "its model", self._start)
+        return error
 
     def _send(self, path: str, body: dict[str, Any], model: str) -> Any:
         return self.client.open(path, body, model=model)
