@@ -122,7 +122,6 @@ class _Nfa:
                     todo.append(following)
         return frozenset(found)
 
-
     def universal(self, final: int) -> frozenset[int]:
         """Give the states from which every text ends well, as behind a pattern without `$`."""
         return frozenset(
