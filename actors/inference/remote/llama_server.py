@@ -31,7 +31,6 @@ from proto.inference import (
     TokenizeText,
 )
 
-_START: Final = "Start it, such as: llama-server -m MODEL.gguf -c 8192 --port 8080."
 _FRESH_SECONDS: Final = 5.0
 _LIKE_MARKUP: Final = re.compile(r"<[^<>\s]{1,60}>|\[/?[A-Z_]{2,}\]")
 _PROBE: Final = (
@@ -62,6 +61,7 @@ class _Facts:
 class LlamaServer(RemoteEngine):
     """A `llama-server`."""
 
+    start: Final = "Start it, such as: llama-server -m MODEL.gguf -c 8192 --port 8080."
     exact = True
     by_grammar: Final = True
 
@@ -72,7 +72,7 @@ class LlamaServer(RemoteEngine):
         log: Logger,
         remark: Callable[[str], None],
     ) -> None:
-        super().__init__(settings, address, log, remark, start=_START)
+        super().__init__(settings, address, log, remark)
         self._facts: _Facts | None = None
         self._reserves: dict[Ending, int] = {}
 

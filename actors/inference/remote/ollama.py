@@ -1,42 +1,24 @@
 """Ollama's own protocol, whose ``format`` takes a JSON Schema."""
 
-from collections.abc import Callable
 from typing import Any, Final
 
-from actors.inference.remote.address import Address
-from actors.inference.remote.schema_server import SchemaServer, plain_messages, schema_of
+from actors.inference.remote.schema_server import SchemaServer, by_name, plain_messages, schema_of
 from actors.inference.remote.writing import Piece
-from eris.config import ModelSettings
 from eris.errors import ProtocolError
-from eris.logs import Logger
 from proto.inference import FinishReason, Generate, ModelDescription
 
-_START: Final = "Start it: ollama serve."
 _NANOSECONDS: Final = 1e9
 
 
 class Ollama(SchemaServer):
     """An Ollama server."""
 
+    start: Final = "Start it: ollama serve."
     by_grammar: Final = False
-
-    def __init__(
-        self,
-        settings: ModelSettings,
-        address: Address,
-        log: Logger,
-        remark: Callable[[str], None],
-    ) -> None:
-        super().__init__(settings, address, log, remark, start=_START)
 
     def ask_facts(self) -> ModelDescription:
         """Ask the server what it has, and how long a context the model was trained for."""
-        listed = self.client.ask("/api/tags").get("models")
-        names = {
-            str(model["name"]): model
-            for model in (listed if isinstance(listed, list) else [])
-            if isinstance(model, dict) and "name" in model
-        }
+        names = by_name(self.client.ask("/api/tags").get("models"), "name")
         # Ollama takes a name without a tag for the latest one.
         latest = f"{self.settings.server_model}:latest"
         name = latest if latest in names else self.choose(names)

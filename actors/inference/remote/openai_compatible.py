@@ -1,31 +1,19 @@
 """Servers that speak OpenAI's protocol: vLLM, LM Studio, llama.cpp's servers and others."""
 
-from collections.abc import Callable
 from typing import Any, Final
 
-from actors.inference.remote.address import Address
-from actors.inference.remote.schema_server import SchemaServer, plain_messages, schema_of
+from actors.inference.remote.schema_server import SchemaServer, by_name, plain_messages, schema_of
 from actors.inference.remote.writing import Piece
-from eris.config import ModelSettings
 from eris.errors import ProtocolError
-from eris.logs import Logger
 from proto.inference import FinishReason, Generate, ModelDescription
 
-_START: Final = "Start it, such as: vllm serve MODEL --port 8000."
 _LENGTH: Final = "length"
 
 
 class OpenAICompatible(SchemaServer):
     """A server with ``/chat/completions`` and some kind of structured output."""
 
-    def __init__(
-        self,
-        settings: ModelSettings,
-        address: Address,
-        log: Logger,
-        remark: Callable[[str], None],
-    ) -> None:
-        super().__init__(settings, address, log, remark, start=_START)
+    start: Final = "Start it, such as: vllm serve MODEL --port 8000."
 
     @property
     def by_grammar(self) -> bool:
@@ -35,11 +23,7 @@ class OpenAICompatible(SchemaServer):
     def ask_facts(self) -> ModelDescription:
         """Ask the server what it runs, and how long its context is if it says so."""
         listed = self.client.ask("/models", model=self.settings.server_model).get("data")
-        models = {
-            str(model["id"]): model
-            for model in (listed if isinstance(listed, list) else [])
-            if isinstance(model, dict) and "id" in model
-        }
+        models = by_name(listed, "id")
         name = self.choose(models)
         model = models.get(name, {})
         meta = model.get("meta") or {}

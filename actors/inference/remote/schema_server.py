@@ -42,10 +42,8 @@ class SchemaServer(RemoteEngine):
         address: Address,
         log: Logger,
         remark: Callable[[str], None],
-        *,
-        start: str,
     ) -> None:
-        super().__init__(settings, address, log, remark, start=start)
+        super().__init__(settings, address, log, remark)
         self._estimate = TokenEstimate()
         self._facts: ModelDescription | None = None
         self._until = 0.0
@@ -147,6 +145,15 @@ class SchemaServer(RemoteEngine):
             )
         else:
             self._estimate.learn(messages, reported)
+
+
+def by_name(listed: object, key: str) -> dict[str, dict[str, Any]]:
+    """Return the models that a server lists, by what it calls them."""
+    return {
+        str(model[key]): model
+        for model in (listed if isinstance(listed, list) else [])
+        if isinstance(model, dict) and key in model
+    }
 
 
 def plain_messages(messages: Sequence[Message]) -> list[dict[str, str]]:

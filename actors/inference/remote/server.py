@@ -37,8 +37,6 @@ class RemoteEngine(ABC):
         address: Address,
         log: Logger,
         remark: Callable[[str], None],
-        *,
-        start: str,
     ) -> None:
         """Prepare; nothing is asked yet.
 
@@ -47,19 +45,22 @@ class RemoteEngine(ABC):
             address: Of the server.
             log: This process's.
             remark: Says something in `eris status`.
-            start: A sentence that says how the server is started.
         """
         self.settings: Final = settings
         self.address: Final = address
         self.client: Final = ServerClient(
-            address, silence=float(settings.server_seconds), start=start
+            address, silence=float(settings.server_seconds), start=self.start
         )
         self.log: Final = log
-        self._start = start
         self._remark = remark
         self._notes: dict[str, str] = {}
         self._lock = threading.Lock()
         self._show()
+
+    @property
+    @abstractmethod
+    def start(self) -> str:
+        """A sentence that says how the server is started."""
 
     @abstractmethod
     def describe(self) -> ModelDescription:
@@ -180,7 +181,7 @@ class RemoteEngine(ABC):
 
     def lost(self) -> ErisError:
         """Return the error for an answer that stopped in the middle."""
-        error = died(self.address, self.model_name or "its model", self._start)
+        error = died(self.address, self.model_name or "its model", self.start)
         self.forget()
         return error
 
