@@ -10,6 +10,7 @@ import os
 import statistics
 import time
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from eris.grammar import (
 )
 from eris.models.store import ModelStore
 from eris.paths import models_folder
+from tests.eval.questions import schema as json_schema
 from tests.grammar_acceptor import SHARED_DATA, acceptor, canonical, orders
 from tests.instance_order import Arranger
 from tests.llama_acceptor import Failure, Job, judge
@@ -37,9 +39,9 @@ SUITE = "json-schema-test-suite-2020-12"
 VOCABULARY = "smollm2-135m"
 WILD = Options(closed=False)
 PLAIN = Options(closed=False, formats=False)
+"""JSON Schema by itself: open objects, formats as remarks."""
 COMPACT = Options(form=Form(":", ","))
 TOOLS = 60
-_TYPES = {"dict": "object", "float": "number", "tuple": "array"}
 
 
 @dataclass
@@ -144,16 +146,7 @@ def suite() -> dict[str, Any]:
     counts: Counter[str] = Counter()
     for path in sorted((SHARED_DATA / SUITE).glob("*.json")):
         for group in json.loads(path.read_text()):
-            compiled, accepts = None, None
-            try:
-                compiled = compile_schema(group["schema"], PLAIN)
-                accepts = acceptor(compiled.text)
-            except UnsatisfiableSchema:
-                pass
-            for case in group["tests"]:
-                texts = (dump(value) for value in orders(canonical(case["data"])))
-                accepted = accepts is not None and any(map(accepts, texts))
-                counts[verdict(compiled, accepted=accepted, valid=case["valid"])] += 1
+            counts.update(judged for _, judged in suite_verdicts(group))
     total = counts.total()
     return {
         "value": round(counts["exact"] / total, 3),
@@ -162,6 +155,20 @@ def suite() -> dict[str, Any]:
         "cases": total,
         "counts": dict(sorted(counts.items())),
     }
+
+
+def suite_verdicts(group: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Judge the cases of one schema of the official suite: description and `verdict` of each."""
+    compiled, accepts = None, None
+    try:
+        compiled = compile_schema(group["schema"], PLAIN)
+        accepts = acceptor(compiled.text)
+    except UnsatisfiableSchema:
+        pass
+    for case in group["tests"]:
+        texts = (dump(value) for value in orders(canonical(case["data"])))
+        accepted = accepts is not None and any(map(accepts, texts))
+        yield case["description"], verdict(compiled, accepted=accepted, valid=case["valid"])
 
 
 def verdict(compiled: Compiled | None, *, accepted: bool, valid: bool) -> str:
@@ -219,6 +226,7 @@ def compile_ms() -> dict[str, Any]:
     return {
         "value": round(statistics.median(cold), 1),
         "cold": round(statistics.median(cold), 1),
+        "first": round(cold[0], 1),
         "cached": round(statistics.median(cached), 3),
         "tools": len(tools),
         "bytes": len(compiled.text.encode()),
@@ -237,23 +245,9 @@ def functions(count: int) -> list[ToolSchema]:
     found: dict[str, ToolSchema] = {}
     for line in (SHARED_DATA / "bfcl-dev.jsonl").read_text().splitlines():
         for function in json.loads(line)["function"]:
-            schema = _translated(function["parameters"])
+            schema = json_schema(function["parameters"])
             found.setdefault(function["name"], ToolSchema(function["name"], schema))
     return list(found.values())[:count]
-
-
-def _translated(schema: Any) -> Any:
-    match schema:
-        case {"type": "any", **rest}:
-            return _translated(rest)
-        case {"type": str(name), **rest}:
-            return {"type": _TYPES.get(name, name), **_translated(rest)}
-        case dict():
-            return {key: _translated(part) for key, part in schema.items()}
-        case list():
-            return [_translated(part) for part in schema]
-        case _:
-            return schema
 
 
 def measure() -> dict[str, Any]:
