@@ -16,6 +16,7 @@ import numpy as np
 
 from actors.inference.constraint import ConstraintCompiler
 from actors.inference.ending import minimum_tokens
+from actors.inference.forms import identity_of
 from actors.inference.generation import Generation, Wishes
 from actors.inference.lookup import DraftEconomy
 from actors.inference.native import BUILD, Logits, NativeContext, NativeModel, start_backend
@@ -122,8 +123,9 @@ class Engine:
             raise
         store = None
         if state_folder is not None:
-            kept = f"{path.resolve()} {status.st_size} {status.st_mtime_ns}"
-            identity = hashlib.sha256(f"{kept} {context.length} {BUILD}".encode()).hexdigest()
+            identity = hashlib.sha256(
+                f"{identity_of(path)} {context.length} {BUILD}".encode()
+            ).hexdigest()
             store = StateStore(state_folder, identity, log, limit_bytes=state_limit_bytes)
         special = model.special
         template = ChatTemplate(

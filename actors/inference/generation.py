@@ -352,10 +352,10 @@ class Generation:
         for token in step:
             self.tokens.append(token)
             self._sampler.saw(token)
-            self._watch.saw(token)
             piece = self._characters.feed(self._model.piece(token))
             if self._ending is not None:
                 self._ending.saw(piece)
+                self._watch.saw(token)
             text += piece
         statistics = self.statistics
         statistics.generated_tokens = len(self.tokens)

@@ -6,7 +6,6 @@ between a call and none say next to nothing (area under the curve 0.57 on 48 que
 0.91 for the similarity; weighed together 0.91). So the similarity decides: `docs/evaluation.md`.
 """
 
-import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -35,13 +34,11 @@ CALIBRATIONS = {"minilm-l6-v2-int8": Calibration(slope=8.2, middle=0.43)}
 tuning half of the Berkeley Function Calling Leaderboard's questions (162 with a fitting function,
 50 without; both weighing the same). The other half gives 7.9 and 0.44."""
 
-_UNKNOWN = Calibration(slope=0.0, middle=0.0)
-
 
 def call_odds(embedder: str, hits: Sequence[Hit]) -> float:
     """Return the log-odds that one of these tools is wanted; 0 where nothing is known."""
-    odds = CALIBRATIONS.get(embedder, _UNKNOWN).odds(max((hit.score for hit in hits), default=0.0))
-    return round(odds, 3) if hits and math.isfinite(odds) else 0.0
+    line = CALIBRATIONS.get(embedder)
+    return round(line.odds(max(hit.score for hit in hits)), 3) if line and hits else 0.0
 
 
 def is_evident(hits: Sequence[Hit], reading: Collection[str], surely: float) -> bool:
