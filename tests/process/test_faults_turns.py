@@ -239,5 +239,6 @@ def test_at_the_end_nothing_of_it_is_left(system: Supervised) -> None:
     assert system.eris("down").returncode == 0
     assert system.survivors() == []
     assert not system.paths.runtime.exists()
-    # The small model may have written notes of its own; anything else would be ours.
-    assert {path.name for path in system.vault.iterdir() if path.suffix != ".md"} <= {".eris"}
+    # The small model may have written notes of its own, in folders too; anything else is ours.
+    ours = (path.relative_to(system.vault) for path in system.vault.rglob("*") if path.is_file())
+    assert [path for path in ours if path.parts[0] != ".eris" and path.suffix != ".md"] == []
