@@ -61,12 +61,12 @@ check: install
 	$(BIN)/python -m mypy --strict proto eris actors
 	$(BIN)/lint-imports
 
-# The unit tests run beside those of processes, which mostly wait: two minutes less on two cores.
+# Two at a time: those with a model keep the processor busy, the others mostly wait.
 test: check test-models
-	@$(BIN)/python -m pytest tests/unit tests/contract >.unit-tests.log 2>&1 & unit=$$!; \
-	$(BIN)/python -m pytest tests/model tests/process; others=$$?; \
-	wait $$unit; unit=$$?; cat .unit-tests.log; \
-	test $$unit -eq 0 -a $$others -eq 0
+	@$(BIN)/python -m pytest -m 'not model' >.other-tests.log 2>&1 & others=$$!; \
+	$(BIN)/python -m pytest -m model; model=$$?; \
+	wait $$others; others=$$?; cat .other-tests.log; \
+	test $$model -eq 0 -a $$others -eq 0
 	$(MAKE) chaos ROUNDS=10
 
 bench: test-models
@@ -94,5 +94,5 @@ lock: $(VENV)/pyvenv.cfg
 		--custom-compile-command 'make lock' --quiet --output-file requirements.lock
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info bench.json eval.json .eval .unit-tests.log .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build dist *.egg-info bench.json eval.json .eval .other-tests.log .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find proto eris actors tests -name __pycache__ -type d -prune -exec rm -rf {} +
