@@ -1,6 +1,6 @@
 """What the model is offered: one set of tools, from which prompt text and grammar are both made."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -136,10 +136,7 @@ def tools_text(tools: Sequence[RegisteredTool], form: Form = DEFAULT_FORM) -> st
 
 def _tool_text(tool: RegisteredTool, form: Form) -> str:
     lines = [f"- {tool.name}: {tool.declaration.description.strip()}"]
-    lines += [
-        f"    {name}: {_argument_text(name, argument, tool.schema)}"
-        for name, argument in islice(tool.schema.get("properties", {}).items(), _MOST_ARGUMENTS)
-    ]
+    lines += islice(_arguments_text(tool.schema, tool.schema, 1), _MOST_ARGUMENTS)
     lines.append(f"    to use it, answer: {_example_answer(tool, form)}")
     return "\n".join(lines)
 
@@ -158,19 +155,45 @@ def _example_answer(tool: RegisteredTool, form: Form) -> str:
     return render_envelope(Envelope(thought=UNSAID, tool_calls=(call,)), form)
 
 
-def _argument_text(name: str, argument: object, root: Mapping[str, Any]) -> str:
-    own = argument if isinstance(argument, Mapping) else {}
-    resolved = resolve(argument, root)
-    described = resolved if isinstance(resolved, Mapping) else {}
-    text = str(own.get("description") or described.get("description") or "")
-    members = described.get("enum")
-    kind = _members_text(members) if members else ""
-    if not kind:
-        kinds = sorted(types_of(argument, root) - {"null"})
-        kind = "" if kinds == ["string"] else " or ".join(kinds)
-    optional = "" if name in root.get("required", ()) else "optional"
-    told = shortened(text.strip().rstrip("."), _LONGEST_TEXT)
-    return "; ".join(note for note in (told, kind, optional) if note) or "text"
+def _arguments_text(
+    schema: Mapping[str, Any], root: Mapping[str, Any], depth: int
+) -> Iterator[str]:
+    """Return a line for each argument; those of objects within follow it, further indented."""
+    required = schema.get("required", ())
+    for name, argument in islice(schema.get("properties", {}).items(), _MOST_ARGUMENTS):
+        own, described = _described(argument, root)
+        told = str(own.get("description") or described.get("description") or "")
+        kind = _kind(argument, root, depth)
+        notes = (
+            shortened(told.strip().rstrip("."), _LONGEST_TEXT),
+            "" if kind == "text" and told else kind,
+            "" if name in required else "optional",
+        )
+        yield f"{'  ' * (depth + 1)}{name}: {'; '.join(note for note in notes if note)}"
+        items = _described(described.get("items"), root)[1] if "items" in described else described
+        if "properties" in items and depth < _DEEPEST:
+            yield from _arguments_text(items, root, depth + 1)
+
+
+def _kind(schema: object, root: Mapping[str, Any], depth: int) -> str:
+    described = _described(schema, root)[1]
+    if members := described.get("enum"):
+        return _members_text(members)
+    kinds = sorted(types_of(schema, root) - {"null"})
+    if kinds == ["array"] and isinstance(described.get("items"), Mapping) and depth < _DEEPEST:
+        return f"array of {_kind(described['items'], root, depth + 1)}"
+    return " or ".join("text" if kind == "string" else kind for kind in kinds) or "any"
+
+
+def _described(
+    schema: object, root: Mapping[str, Any]
+) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Return what a schema says itself, and what it refers to."""
+    resolved = resolve(schema, root)
+    return (
+        schema if isinstance(schema, Mapping) else {},
+        resolved if isinstance(resolved, Mapping) else {},
+    )
 
 
 def _members_text(members: Sequence[object]) -> str:
@@ -183,18 +206,18 @@ def _members_text(members: Sequence[object]) -> str:
 def _example_object(
     schema: Mapping[str, Any], root: Mapping[str, Any], depth: int
 ) -> dict[str, object]:
-    required = schema.get("required", ())
+    properties = schema.get("properties", {})
+    # An object within that needs nothing would be shown, and copied, empty.
+    required = schema.get("required") or (properties if depth else ())
     return {
         name: _example(argument, root, depth + 1)
-        for name, argument in islice(schema.get("properties", {}).items(), _MOST_ARGUMENTS)
+        for name, argument in islice(properties.items(), _MOST_ARGUMENTS)
         if name in required or (isinstance(argument, Mapping) and argument.get("examples"))
     }
 
 
 def _example(schema: object, root: Mapping[str, Any], depth: int) -> object:
-    own = schema if isinstance(schema, Mapping) else {}
-    resolved = resolve(schema, root)
-    described = resolved if isinstance(resolved, Mapping) else {}
+    own, described = _described(schema, root)
     for source in (own, described):
         if source.get("examples"):
             return source["examples"][0]

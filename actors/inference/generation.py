@@ -145,6 +145,7 @@ class Generation:
         self._economy = wishes.economy
         self._lookup = PromptLookup(prompt.tokens, wishes.economy) if wishes.economy else None
         self._looked = 0
+        self._opening: list[int] | None = None
         self._read = False
         self._ending: AnswerEnding | None = None
         self._weighing: CallWeighing | None = None
@@ -190,6 +191,7 @@ class Generation:
         if not self._read:
             self._read = True
             listener.prefilled(self.statistics)
+            self._take(self._opening or [], listener)
         started = time.perf_counter()
         try:
             with self._cache.obeying(interrupt):
@@ -205,16 +207,29 @@ class Generation:
             self.statistics.decode_seconds += time.perf_counter() - started
 
     def _prefill(self, interrupt: Interrupt, progress: Callable[[int, int], None] | None) -> bool:
+        """Read the prompt, and with it what every answer under this grammar begins with."""
+        if self._opening is None:
+            at_once = self._batch_forced and self._thinking.over
+            self._opening = self._forced(self._limit) if at_once else []
+        opening = [] if self._read else self._opening
         started = time.perf_counter()
         statistics = self.statistics
-        tokens = [*self._prompt.tokens, *self._thinking.tokens, *self.tokens]
+        tokens = [*self._prompt.tokens, *self._thinking.tokens, *self.tokens, *opening]
         brought = self._cache.bring(tokens, self._session, interrupt, progress)
-        statistics.prefill_seconds += time.perf_counter() - started
+        seconds = time.perf_counter() - started
+        if brought.complete and opening:
+            # What is generated is paid for as generated, though it came in the prompt's last pass.
+            share = seconds * min(1.0, len(opening) / max(brought.computed, 1))
+            statistics.decode_seconds += share
+            seconds -= share
+        statistics.prefill_seconds += seconds
         if not self._read:
             # What an interrupted attempt computed is in the cache when the next one looks.
             known = min(brought.cached, statistics.prompt_tokens) - statistics.prefilled_tokens
             statistics.cached_tokens = max(known, statistics.cached_tokens, 0)
             statistics.prefilled_tokens += brought.computed
+            if brought.complete:
+                statistics.prefilled_tokens -= min(len(opening), brought.computed)
         return brought.complete
 
     def _think(self, listener: Listener, interrupt: Interrupt) -> bool:

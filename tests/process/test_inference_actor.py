@@ -213,8 +213,8 @@ def test_a_restart_costs_no_prompt(tmp_path: Path) -> None:
         group.start("inference")
         after = result_of(generate(port, "A word, please. " * 20))
     assert before.prefilled_tokens == before.prompt_tokens
-    assert after.prefilled_tokens == 1
-    assert after.cached_tokens == before.prompt_tokens - 1
+    assert after.prefilled_tokens <= 1
+    assert after.cached_tokens + after.prefilled_tokens == before.prompt_tokens
 
 
 def test_stopping_tells_who_waits_and_saves_what_there_is(tmp_path: Path) -> None:

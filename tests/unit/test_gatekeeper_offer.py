@@ -112,6 +112,67 @@ def test_the_text_shows_arguments_and_an_answer_in_the_form_of_the_grammar() -> 
     )
 
 
+NESTED = {
+    "type": "object",
+    "properties": {
+        "amenities": {
+            "type": "array",
+            "items": {"enum": ["Pool", "Patio"]},
+            "description": "What it has.",
+        },
+        "budget": {
+            "type": "object",
+            "properties": {
+                "low": {"type": "number", "description": "Least"},
+                "high": {"type": "number"},
+            },
+        },
+        "guests": {"type": "array", "items": {"$ref": "#/$defs/guest"}},
+    },
+    "required": ["budget"],
+    "$defs": {
+        "guest": {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string"},
+                "friends": {"type": "array", "items": {"$ref": "#/$defs/guest"}},
+            },
+            "required": ["name"],
+        }
+    },
+}
+
+
+def text_of(schema: dict[str, Any]) -> list[str]:
+    registry = Registry().with_tools("area", [declared("area:book", schema)])
+    found = offered_set(["area:book"], Origin.USER, registry, ())
+    return tools_text(found.tools).splitlines()
+
+
+def test_the_text_shows_what_may_be_in_lists_and_objects() -> None:
+    lines = text_of(NESTED)
+    assert lines[1:8] == [
+        '    amenities: What it has; array of "Pool" or "Patio"; optional',
+        "    budget: object",
+        "      low: Least; number; optional",
+        "      high: number; optional",
+        "    guests: array of object; optional",
+        "      name: text",
+        "      friends: array of object; optional",
+    ]
+    assert '"args": {"budget": {"low": 1, "high": 1}}' in lines[-1]
+
+
+def test_a_schema_without_end_takes_a_bounded_part_of_the_prompt() -> None:
+    wide = {name: {"$ref": "#/$defs/node"} for name in "abcdefghijklmnop"}
+    deep = {"type": "array", "items": {"$ref": "#/$defs/list"}}
+    node = {"type": "object", "properties": wide}
+    lines = text_of({**node, "$defs": {"node": node}})
+    assert len(lines) < 30
+    lines = text_of({"type": "object", "properties": {"x": deep}, "$defs": {"list": deep}})
+    assert max(map(len, lines)) < 200
+
+
 def test_the_same_set_has_the_same_key_whatever_its_order() -> None:
     grammars = SubsetCache()
     first = offer(chosen("vault:write", "vault:read"), grammars)
