@@ -9,12 +9,40 @@ import re
 import unicodedata
 
 from eris.errors import DeniedError, InvalidError
+from eris.vault.file_names import (
+    EXTENSION,
+    INVISIBLE,
+    LONGEST_NAME,
+    name_problem,
+    printable,
+    shown,
+    sound_name,
+)
+
+__all__ = [
+    "DEEPEST_PATH",
+    "LONGEST_NAME",
+    "LONGEST_PATH",
+    "NOTE_EXTENSIONS",
+    "TEMPORARY_NAME",
+    "check_new_file_name",
+    "check_new_name",
+    "composed",
+    "folded",
+    "is_hidden",
+    "is_note",
+    "is_unicode",
+    "parse_path",
+    "printable",
+    "refuse_hidden",
+    "shown",
+    "sound_name",
+    "stem",
+    "with_extension",
+]
 
 TEMPORARY_NAME = re.compile(r"\.eris-[0-9a-f]{16}\.tmp")
 """Names of files being written, before they get their real name."""
-
-LONGEST_NAME = 255
-"""Bytes of UTF-8 that common file systems allow in one name."""
 
 LONGEST_PATH = 1024
 """Characters of a whole path."""
@@ -23,17 +51,9 @@ DEEPEST_PATH = 32
 """Folders in folders."""
 
 _RELATIVE = "Give a path relative to the vault, such as notes/today.md."
-_UNSOUND_CHARACTERS = ':?*"<>|'
-_RESERVED = frozenset(
-    {"con", "prn", "aux", "nul", "conin$", "conout$"}
-    | {f"{port}{digit}" for port in ("com", "lpt") for digit in "123456789¹²³"}
-)
-_JOINERS = "\u200c\u200d"
-_EXTENSION = re.compile(r"\.([a-z][a-z0-9]{0,7}|[A-Z][A-Z0-9]{0,7})$")
 # Pictures, sound, film; archives; documents that only their own programs can write.
 _NOT_TEXT = """avif bmp gif heic ico jpeg jpg png tif tiff webp flac m4a mp3 ogg wav avi mkv
 mov mp4 webm 7z gz rar tar zip bin db exe sqlite doc docx odp ods odt pdf ppt pptx xls xlsx"""
-_INVISIBLE = frozenset({"Cf", "Cc", "Cs", "Co", "Zl", "Zp"})
 NOTE_EXTENSIONS = (".md", ".markdown", ".txt")
 """Endings of files that count as notes when a name is looked up or text is searched."""
 
@@ -103,26 +123,8 @@ def is_hidden(name: str) -> bool:
     if name.isascii():
         return name.startswith(".")
     # Some file systems skip invisible characters when they compare names.
-    visible = (character for character in name if unicodedata.category(character) not in _INVISIBLE)
+    visible = (character for character in name if unicodedata.category(character) not in INVISIBLE)
     return next(visible, ".") == "."
-
-
-def printable(text: str) -> str:
-    """Return text in which what can't be seen, or would move the cursor, is escaped."""
-    if text.isprintable():
-        return text
-    return "".join(
-        f"\\u{ord(character):04x}"
-        if unicodedata.category(character) in _INVISIBLE and character not in _JOINERS
-        else character
-        for character in text
-    )
-
-
-def shown(text: str) -> str:
-    """Return text for a sentence: printable, and short enough to read."""
-    short = printable(text)
-    return short if len(short) <= 120 else f"{short[:80]}…{short[-30:]}"  # noqa: PLR2004 - a line
 
 
 def is_unicode(raw: str) -> bool:
@@ -145,7 +147,7 @@ def with_extension(name: str) -> str:
 
     A number after a dot (``v1.2``) or a word with a capital (``Mr.Smith``) isn't one.
     """
-    return name if _EXTENSION.search(name) else f"{name}.md"
+    return name if EXTENSION.search(name) else f"{name}.md"
 
 
 def is_note(name: str) -> bool:
@@ -171,7 +173,7 @@ def check_new_name(name: str, path: str) -> None:
     Raises:
         InvalidError: The name isn't sound; the hint has one that is.
     """
-    problem = _problem(name)
+    problem = name_problem(name)
     if problem:
         better = sound_name(name)
         hint = f"Use {path.replace(name, better)} instead." if better else _RELATIVE
@@ -191,57 +193,3 @@ def check_new_file_name(name: str, path: str) -> None:
             f"{shown(path)} can't be written: a .{extension} file isn't text.",
             hint=f"Use {path.rpartition('.')[0]}.md instead.",
         )
-
-
-def sound_name(name: str) -> str:
-    """Return the nearest name that `check_new_name` accepts, or nothing if there's none."""
-    kept = "".join(
-        "-" if character in _UNSOUND_CHARACTERS + "/\\" else character
-        for position, character in enumerate(name)
-        if not _invisible(name, position)
-    )
-    front, dot, extension = kept.rpartition(".")
-    if not dot or not _EXTENSION.search(kept):
-        front, dot, extension = kept, "", ""
-    front = re.sub(r"\s*-[\s-]*", " - " if " " in front else "-", front).strip(" .-")
-    if front.partition(".")[0].lower() in _RESERVED:
-        front = f"{front} note"
-    while len(f"{front}{dot}{extension}".encode(errors="replace")) > LONGEST_NAME:
-        front = front[:-1].rstrip(" .")
-    better = f"{front}{dot}{extension}"
-    return better if front and not _problem(better) else ""
-
-
-def _problem(name: str) -> str:
-    """What speaks against creating this name, or nothing."""
-    bad = next((character for character in name if character in _UNSOUND_CHARACTERS), "")
-    length = len(name.encode(errors="replace"))
-    problems = (
-        (
-            any(_invisible(name, position) for position in range(len(name))),
-            f"{shown(name)} has an invisible or direction-changing character",
-        ),
-        (bad, f"{shown(name)} has the character {bad}, which not every system allows in a name"),
-        (name != name.strip(), f"'{shown(name)}' starts or ends with a space"),
-        (name.endswith("."), f"{shown(name)} ends with a dot"),
-        (
-            name.partition(".")[0].rstrip().lower() in _RESERVED,
-            f"{shown(name)} is a reserved name on Windows",
-        ),
-        (
-            not unicodedata.normalize("NFKC", name).strip(". "),
-            f"{shown(name)} is nothing but dots",
-        ),
-        (length > LONGEST_NAME, f"a name of {length} bytes is over the limit of {LONGEST_NAME}"),
-    )
-    return next((sentence for applies, sentence in problems if applies), "")
-
-
-def _invisible(name: str, position: int) -> bool:
-    """Whether a character can't be seen; joiners inside emoji and scripts that need them can."""
-    character = name[position]
-    if unicodedata.category(character) not in _INVISIBLE:
-        return False
-    neighbours = name[max(0, position - 1) : position] + name[position + 1 : position + 2]
-    joins = character in _JOINERS and len(neighbours) == 2 and not neighbours.isascii()  # noqa: PLR2004 - one each side
-    return not joins or any(ord(neighbour) < 128 for neighbour in neighbours)  # noqa: PLR2004 - ASCII

@@ -1,0 +1,1 @@
+"""What Obsidian's rules say about notes: pure functions over text, without a disk."""
