@@ -81,17 +81,16 @@ class Bus:
         """Forward what has arrived at a socket, a bounded number of messages."""
         gate = self._sockets[socket]
         for _ in range(_RECEIVE_AT_ONCE):
-            try:
-                if gate is None:
-                    key = ""
-                    routing_id, *frames = socket.recv_multipart(zmq.NOBLOCK)
-                else:
-                    parts = socket.recv_multipart(zmq.NOBLOCK, copy=False)
-                    key = gate.key_of(parts[-1])
-                    routing_id, *frames = [part.bytes for part in parts]
-            except zmq.Again:
-                return
+            if gate is None:
+                key = ""
+                routing_id, *frames = socket.recv_multipart(zmq.NOBLOCK)
+            else:
+                parts = socket.recv_multipart(zmq.NOBLOCK, copy=False)
+                key = gate.key_of(parts[-1])
+                routing_id, *frames = [part.bytes for part in parts]
             self._on_message(socket, gate, key, routing_id, frames)
+            if not int(socket.getsockopt(zmq.EVENTS)) & zmq.POLLIN:
+                return
 
     def _on_message(
         self,

@@ -1,5 +1,6 @@
 """The base of every behaviour."""
 
+import queue
 from collections.abc import Callable
 from typing import Any, ClassVar, final
 
@@ -35,6 +36,11 @@ class Actor(pykka.ThreadingActor):
     """Union of the request bodies that this actor takes; anything else is refused unread."""
 
     use_daemon_thread = True
+
+    @staticmethod
+    def _create_actor_inbox() -> Any:
+        """Pykka's own mailbox is a `queue.Queue`, which takes three times as long to wake us."""
+        return queue.SimpleQueue()
 
     def __init__(self, port: Port) -> None:
         super().__init__()

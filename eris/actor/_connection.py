@@ -42,7 +42,7 @@ Deliver = Callable[[Request], None]
 class Connection:
     """One peer on the bus. Use it as a context manager, or call `start` and `stop`.
 
-    Everything public may be called from any thread; the socket is touched by the pump alone.
+    Everything public may be called from any thread.
     """
 
     def __init__(
@@ -180,6 +180,7 @@ class Connection:
         reader: StreamReader[Any] = StreamReader(dst, request_id, self, item, result)
         self._reading[request_id] = (reader, frames)
         self._pump.post(frames)
+        self._pump.wake()  # it keeps the reader's time
         return reader
 
     def topic(self, name: str, snapshot: Callable[[], msgspec.Struct]) -> Topic:

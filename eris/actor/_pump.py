@@ -1,7 +1,15 @@
-"""The pump: the thread that owns a connection's socket, and nothing else touches it."""
+"""The pump: a connection's socket, and the thread that receives from it.
+
+Whoever has something to send does it on its own thread if the socket is free, for waking another
+thread takes longer than sending. The socket is touched under a lock only, and nobody waits with
+the lock held: the pump sleeps on the socket's file descriptor, which tells of changes and not of
+states (zmq_getsockopt(3), ZMQ_FD), so whoever has used the socket looks whether something has
+arrived meanwhile.
+"""
 
 import contextlib
 import os
+import select
 import threading
 import time
 from collections import deque
@@ -23,7 +31,6 @@ _RECONNECT_MS = 10
 _LONGEST_RECONNECT_MS = 40
 _LINGER_MS = 300
 _SEND_QUEUE = 4096
-_RECEIVE_AT_ONCE = 64
 
 
 class Curve(msgspec.Struct, frozen=True):
@@ -59,6 +66,9 @@ class Pump:
         self._name = name
         self._owner = owner
         self._outbox: deque[Frames] = deque()
+        """What couldn't be sent at once. While there is something, all else queues behind it."""
+        self._socket: zmq.Socket[bytes] | None = None
+        self._lock = threading.Lock()
         self._sleeping = False
         self._stopping = False
         self._wake_read, self._wake_write = os.pipe()
@@ -86,7 +96,18 @@ class Pump:
 
     def post(self, frames: Frames) -> None:
         """Have a message sent; from any thread."""
-        self._outbox.append(frames)
+        if self._lock.acquire(blocking=False):
+            try:
+                socket = self._socket
+                if socket is not None and not self._outbox and _sent(socket, frames):
+                    if _events(socket) & zmq.POLLIN:
+                        self.wake()
+                    return
+                self._outbox.append(frames)
+            finally:
+                self._lock.release()
+        else:
+            self._outbox.append(frames)
         self.wake()
 
     def wake(self) -> None:
@@ -104,11 +125,15 @@ class Pump:
         try:
             _configure(socket, routing_id, curve)
             socket.connect(endpoint)
+            with self._lock:
+                self._socket = socket
             self._loop(socket, monitor)
         except Exception:
             self._owner.log.exception("pump-failed")
             raise
         finally:
+            with self._lock:
+                self._socket = None
             socket.disable_monitor()
             monitor.close(linger=0)
             socket.close(linger=_LINGER_MS)
@@ -117,12 +142,13 @@ class Pump:
             os.close(self._wake_write)
 
     def _loop(self, socket: zmq.Socket[bytes], monitor: zmq.Socket[bytes]) -> None:
-        poller = zmq.Poller()
-        poller.register(socket, zmq.POLLIN)
-        poller.register(monitor, zmq.POLLIN)
-        poller.register(self._wake_read, zmq.POLLIN)
+        # select.poll, since zmq's poller would use the socket while others do.
+        poller = select.poll()
+        monitor_fd = int(monitor.getsockopt(zmq.FD))
+        for descriptor in (int(socket.getsockopt(zmq.FD)), monitor_fd, self._wake_read):
+            poller.register(descriptor, select.POLLIN)
+        self._on_monitor(monitor)  # a descriptor tells of nothing before it was looked at once
         next_tick = 0.0
-        was_blocked = False
         while True:
             blocked = not self._flush(socket)
             now = time.monotonic()
@@ -132,33 +158,34 @@ class Pump:
             self._sleeping = True
             if self._stopping and (not self._outbox or blocked):
                 return
-            if self._outbox and not blocked:
+            with self._lock:
+                events = _events(socket)
+                frames = socket.recv_multipart(zmq.NOBLOCK) if events & zmq.POLLIN else None
+            if frames is not None:
+                self._sleeping = False
+                self._owner.received(frames)
+                continue
+            if self._outbox and (not blocked or events & zmq.POLLOUT):
                 self._sleeping = False
                 continue
-            if blocked is not was_blocked:
-                poller.modify(socket, zmq.POLLIN | zmq.POLLOUT if blocked else zmq.POLLIN)
-                was_blocked = blocked
-            events = dict(poller.poll(max(0, int((next_tick - now) * 1000))))
+            ready = {fd for fd, _ in poller.poll(max(0, int((next_tick - now) * 1000)))}
             self._sleeping = False
-            if self._wake_read in events:
+            if self._wake_read in ready:
                 with contextlib.suppress(BlockingIOError):
                     os.read(self._wake_read, 4096)
-                # A request may have been made that wants a quicker tick.
+                # A stream may have been opened that wants a quicker tick.
                 next_tick = min(next_tick, now + QUICK_TICK_SECONDS)
-            if monitor in events:
+            if monitor_fd in ready:
                 self._on_monitor(monitor)
-            if events.get(socket, 0) & zmq.POLLIN:
-                self._receive(socket)
 
     def _flush(self, socket: zmq.Socket[bytes]) -> bool:
         """Send what waits; False if the socket can't take more now."""
         outbox = self._outbox
         while outbox:
-            try:
-                socket.send_multipart(outbox[0], zmq.NOBLOCK, copy=True)
-            except zmq.Again:
-                return False
-            outbox.popleft()
+            with self._lock:
+                if not _sent(socket, outbox[0]):
+                    return False
+                outbox.popleft()
         return True
 
     def _on_monitor(self, monitor: zmq.Socket[bytes]) -> None:
@@ -169,14 +196,19 @@ class Pump:
             else:
                 self._owner.disconnected()
 
-    def _receive(self, socket: zmq.Socket[bytes]) -> None:
-        # A bounded number at once: sending and timers must get their turn under a flood.
-        for _ in range(_RECEIVE_AT_ONCE):
-            try:
-                frames = socket.recv_multipart(zmq.NOBLOCK)
-            except zmq.Again:
-                return
-            self._owner.received(frames)
+
+def _sent(socket: zmq.Socket[bytes], frames: Frames) -> bool:
+    """Send a message, unless the socket can't take it now."""
+    try:
+        socket.send_multipart(frames, zmq.NOBLOCK, copy=True)
+    except zmq.Again:
+        return False
+    return True
+
+
+def _events(socket: zmq.Socket[bytes]) -> int:
+    """Return what the socket is ready for; only asking for it keeps its descriptor telling."""
+    return int(socket.getsockopt(zmq.EVENTS))
 
 
 def _configure(socket: zmq.Socket[bytes], routing_id: str, curve: Curve | None) -> None:
