@@ -92,6 +92,10 @@ class Asker:
         step = OfferStep(tools=(), grammar="", local_time=LOCAL_TIME)
         return len(self._engine.count(build_prompt(past, Condensing(), "", [step])).tokens)
 
+    def tokens(self, asked: Asked) -> int:
+        """Return the tokens of a request's prompt."""
+        return len(self._engine.count(asked.messages).tokens)
+
     def request(
         self,
         text: str,

@@ -32,8 +32,8 @@ CONTEXTS = (1_000, 4_000, 8_000)
 WAYS = ("none", "all", "narrowed")
 MANY = 8
 """Tools that are there; the router narrows them to those that fit."""
-ROOM = 700
-"""Tokens left for the question, its tools and the answer."""
+ANSWER = 512
+"""Tokens left for the answer."""
 RESULTS = Path(".eval") / "claim.jsonl"
 
 
@@ -73,15 +73,22 @@ def failure(
 
 
 def history(questions: Sequence[Question], asker: Asker, tokens: int) -> tuple[PastTurn, ...]:
-    """Return a conversation of so many tokens, made of other questions."""
+    """Return a conversation whose prompt has so many tokens, made of other questions."""
     past: list[PastTurn] = []
     for number, question in enumerate(questions):
         answer = f"About that: {question.tools[0].description}"
         turn = PastTurn(sequence=number, text=question.text, answer=answer, steps=())
-        if asker.prompt_tokens((*past, turn)) > tokens - ROOM:
+        if asker.prompt_tokens((*past, turn)) > tokens:
             break
         past.append(turn)
     return tuple(past)
+
+
+def many(questions: Sequence[Question], number: int) -> tuple[ToolDeclaration, ...]:
+    """Return the tools of a question, and those of others."""
+    others = [one.tools[0] for one in (*questions[number + 1 :], *questions[:number])]
+    known = {tool.name: tool for tool in (*questions[number].tools, *others)}
+    return tuple(known.values())[:MANY]
 
 
 def cell(
@@ -89,13 +96,16 @@ def cell(
 ) -> Cell:
     """Ask all questions one way."""
     others = [one for one in load() if one.category == "live_simple" and len(one.text) < 400]
-    past = history([*others, *others], asker, context)
+    offers = [many(questions, number) for number in range(len(questions))]
+    own = max(
+        asker.tokens(asker.request(question.text, asker.offer(tools), evident=True))
+        for question, tools in zip(questions, offers, strict=True)
+    )
+    past = history(others * 3, asker, context - ANSWER - own + asker.prompt_tokens(()))
     failures: Counter[str] = Counter()
     longest = 0
-    for number, question in enumerate(questions):
-        others_tools = [one.tools[0] for one in (*questions[number + 1 :], *questions[:number])]
-        known = {tool.name: tool for tool in (*question.tools, *others_tools)}
-        tools = tuple(known.values())[:MANY]
+    for question, offered in zip(questions, offers, strict=True):
+        tools = offered
         if way == "narrowed":
             hits = {hit.tool for hit in router.hits(replace(question, tools=tools))}
             tools = tuple(tool for tool in tools if tool.name in hits or not hits)
