@@ -43,6 +43,7 @@ def rewritten(
     before: Names,
     after: Names,
     settings: Settings,
+    touched: frozenset[str] | None = None,
 ) -> str | None:
     """Return the note's text in which every link means the file that it meant before the moves.
 
@@ -58,11 +59,19 @@ def rewritten(
         before: All files before the moves.
         after: All files after them.
         settings: The vault's.
+        touched: `touched_names` of the moves, for whoever looks at many notes.
 
     Returns:
         None if nothing has to change.
     """
-    return _replaced(note, lambda link: _change(link, note, path, moves, before, after, settings))
+    names = touched_names(moves) if touched is None else touched
+
+    def change(link: Link) -> _Change | None:
+        if path not in moves and not _is_touched(link.target, names):
+            return None
+        return _change(link, note, path, moves, before, after, settings)
+
+    return _replaced(note, change)
 
 
 def heading_renamed(
@@ -147,6 +156,11 @@ def touched_names(moves: Mapping[str, str]) -> frozenset[str]:
         name = folded(name_of(path))
         names |= {name, without_ending(name)}
     return frozenset(names)
+
+
+def _is_touched(target: str, names: frozenset[str]) -> bool:
+    name = folded(name_of(target))
+    return name in names or without_ending(name) in names
 
 
 def style_of(target: str, source: str, path: str, settings: Settings) -> Style:

@@ -1,6 +1,6 @@
 """What a note consists of, with the place of each part in its text.
 
-Every `Span` counts characters of the decoded file, a byte
+Made by `eris.vault.markdown.parse`. Every `Span` counts characters of the decoded file, a byte
 order mark included, so that `text[:span.start] + new + text[span.end:]`, encoded again, changes no
 byte outside of the span.
 """
@@ -17,6 +17,13 @@ import msgspec
 
 LINE_END = re.compile(r"\r\n|\r|\n")
 """What ends a line; other Unicode line breaks are ordinary characters here, as in editors."""
+
+
+def line_end(text: str) -> str:
+    """Return what the lines of a note end in: what its first one does, or a line feed."""
+    found = LINE_END.search(text)
+    return found[0] if found else "\n"
+
 
 PropertyValue = (
     str | int | float | bool | dt.date | dt.datetime | None | Sequence["PropertyValue"]
@@ -121,6 +128,15 @@ class Tag(msgspec.Struct, frozen=True):
     """As written, without `#`."""
 
 
+class Item(msgspec.Struct, frozen=True):
+    """An item of a list."""
+
+    span: Span
+    """From its marker to its last character, the items within it included."""
+    marker: str
+    """As written: `-`, `*`, `+`, or a number with `.` or `)`."""
+
+
 class Task(msgspec.Struct, frozen=True):
     """An item of a list with a box: `- [ ] water the plants`."""
 
@@ -146,6 +162,7 @@ class Note:
     blocks: tuple[Block, ...] = ()
     links: tuple[Link, ...] = ()
     tags: tuple[Tag, ...] = ()
+    items: tuple[Item, ...] = ()
     tasks: tuple[Task, ...] = ()
     opaque: tuple[Span, ...] = ()
     """Code, comments, math, HTML and web addresses: nothing in them is a link, tag or heading.

@@ -1,8 +1,6 @@
 """Links after files are moved or renamed."""
 
 import json
-import re
-from urllib.parse import unquote
 
 import pytest
 from hypothesis import given, settings
@@ -11,54 +9,15 @@ from hypothesis import strategies as st
 from eris.vault.bases import rewritten_base
 from eris.vault.canvas import canvas_cards, canvas_files, rewritten_canvas
 from eris.vault.links import Names, candidates, resolve
+from eris.vault.markdown import parse
 from eris.vault.moving import heading_renamed, rewritten, touched_names
 from eris.vault.names import folded
-from eris.vault.note import Link, LinkKind, Note, Span
 from eris.vault.settings import LinkFormat, Settings
-
-WIKI = re.compile(r"(!?)\[\[([^\[\]|\\]*)(?:\\?\|([^\[\]]*))?\]\]")
-MARKDOWN = re.compile(r"(!?)\[((?:[^\[\]\\]|\\.)*)\]\((?:<([^<>]*)>|([^\s()<>]*))[^()]*\)")
-
-
-def read(text: str) -> Note:
-    """A note of which only links are known; properties between `---`."""
-    body = text.index("\n---\n", 3) if text.startswith("---\n") else 0
-    links = []
-    for match in WIKI.finditer(text):
-        target, _, anchor = match[2].partition("#")
-        if match.start() < body:
-            target = target.replace("''", "'").replace('\\"', '"')
-        links.append(
-            Link(
-                span=Span(*match.span()),
-                kind=LinkKind.PROPERTY if match.start() < body else LinkKind.WIKI,
-                target=target,
-                target_span=Span(*match.span(2)),
-                anchor=anchor,
-                shown=match[3],
-                embed=bool(match[1]),
-            )
-        )
-    for match in MARKDOWN.finditer(text):
-        group = 4 if match[3] is None else 3
-        target, _, anchor = match[group].partition("#")
-        links.append(
-            Link(
-                span=Span(*match.span()),
-                kind=LinkKind.MARKDOWN,
-                target=unquote(target),
-                target_span=Span(*match.span(group)),
-                anchor=unquote(anchor),
-                shown=match[2],
-                embed=bool(match[1]),
-            )
-        )
-    return Note(text, links=tuple(sorted(links, key=lambda link: link.span)))
 
 
 def after_moves(text, path, moves, paths, chosen=None):
     after = Names(moves.get(other, other) for other in paths)
-    return rewritten(read(text), path, moves, Names(paths), after, chosen or Settings())
+    return rewritten(parse(text), path, moves, Names(paths), after, chosen or Settings())
 
 
 VAULT = ["inbox/idea.md", "Home.md", "inbox/other.md", "work/plan.md", "img/a b.png", "Mint.md"]
@@ -257,7 +216,7 @@ def test_links_to_a_heading_get_its_new_title(old, new):
     names = Names(VAULT)
     assert (
         heading_renamed(
-            read(old), "Home.md", "work/plan.md", "To do: now", "C# wish [[list]]", names
+            parse(old), "Home.md", "work/plan.md", "To do: now", "C# wish [[list]]", names
         )
         == new
     )
@@ -265,7 +224,7 @@ def test_links_to_a_heading_get_its_new_title(old, new):
 
 def test_links_within_the_note_itself_get_the_new_title():
     text = "[[#Old]] [x](#Old) [[Home#Old]]"
-    args = (read(text), "Home.md", "Home.md", "Old")
+    args = (parse(text), "Home.md", "Home.md", "Old")
     assert heading_renamed(*args, "New", Names(VAULT)) == "[[#New]] [x](#New) [[Home#New]]"
     assert heading_renamed(*args, "Old!", Names(VAULT)) is None
 
@@ -334,9 +293,9 @@ def test_every_link_means_the_same_file_after_any_move_and_back(case):
     chosen = Settings(link_format=link_format)
     before, after = Names(paths), Names(moves.get(other, other) for other in paths)
     new_path = moves.get(path, path)
-    old = read(text)
+    old = parse(text)
     new_text = rewritten(old, path, moves, before, after, chosen)
-    new = read(text if new_text is None else new_text)
+    new = parse(text if new_text is None else new_text)
     assert new_text != text
     assert len(old.links) == len(new.links)
     assert outside_of_links(old) == outside_of_links(new)
@@ -358,7 +317,7 @@ def test_every_link_means_the_same_file_after_any_move_and_back(case):
             assert now.span.of(new.text) == was.span.of(old.text)
     back = {new: old for old, new in moves.items()}
     back_text = rewritten(new, new_path, back, after, before, chosen)
-    restored = read(new.text if back_text is None else back_text)
+    restored = parse(new.text if back_text is None else back_text)
     assert outside_of_links(restored) == outside_of_links(old)
     for was, now in zip(old.links, restored.links, strict=True):
         meant = resolve(was.target, path, before)
@@ -409,7 +368,7 @@ def test_links_on_text_cards_are_rewritten_and_other_cards_stay():
     before, after = Names(VAULT), Names(moves.get(path, path) for path in VAULT)
 
     def card(markdown):
-        return rewritten(read(markdown), "Board.canvas", moves, before, after, Settings())
+        return rewritten(parse(markdown), "Board.canvas", moves, before, after, Settings())
 
     expected = text.replace("see [[idea]]", "see [[Idee ü]]")
     assert rewritten_canvas(text, moves, card) == expected
