@@ -34,6 +34,7 @@ MODULES = (
     "router",
     "memory",
     "supervisor",
+    "vault",
 )
 
 INTRODUCTION = """\
@@ -196,7 +197,7 @@ def declared_tools() -> list[tuple[str, Tool[Any]]]:
     """Return every declared tool with its owner. Nothing is called, so nothing needs a vault."""
     nothing: Any = None
     found: list[tuple[str, Tool[Any]]] = [
-        *(("vault", tool) for tool in vault_tools(nothing, nothing, nothing, clock=nothing)),
+        *(("vault", tool) for tool in vault_tools(nothing, nothing)),
         *(("agenda", tool) for tool in clock_tools(nothing, nothing)),
     ]
     return sorted(found, key=lambda pair: pair[1].name)

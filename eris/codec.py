@@ -21,6 +21,7 @@ from proto.orchestrator import Orchestrator
 from proto.router import Router
 from proto.supervisor import Supervisor
 from proto.tools import Tools
+from proto.vault import Vault
 
 T = TypeVar("T")
 
@@ -33,6 +34,7 @@ ALL_MESSAGES = (
     | Router
     | Supervisor
     | Tools
+    | Vault
     | ErrorBody
 )
 """Every body there is."""

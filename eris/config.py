@@ -15,7 +15,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 import msgspec
 
@@ -29,6 +29,15 @@ FILE_NAME = "config.toml"
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+_NAME = r"[^./\\:~][^/\\:]*"
+VaultPath = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=rf"^{_NAME}(/{_NAME})*$",
+        description="a path in the vault such as Plans/2026, where no name starts with a dot",
+    ),
+]
+"""Path of a folder or note, from the vault's folder; nothing hidden, and nothing outside."""
 
 
 class _Section(msgspec.Struct, frozen=True, kw_only=True):
@@ -124,6 +133,8 @@ class TurnSettings(_Section, frozen=True):
     """Most tokens of one tool result that the model sees; the rest is kept."""
     budget_seconds: Positive = 600
     """A turn that has run for so long is ended."""
+    skill_characters: Count = 1600
+    """Most characters of the skills that fit, two at most, that the model sees; 0 for none."""
 
 
 class ToolSettings(_Section, frozen=True):
@@ -138,6 +149,13 @@ class VaultSettings(_Section, frozen=True):
 
     name: str = ""
     """What the vault is called on screen; empty for its folder's name."""
+    read_only: tuple[VaultPath, ...] = ()
+    """Folders and notes that Eris only reads, such as ``["Archive", "Me/Rules.md"]``, with all that
+    is in them. They can't be moved or deleted by Eris either; you can do what you like."""
+    agent_folder: VaultPath = "Eris"
+    """Folder for the notes that Eris makes of its own accord; made when there's a first one."""
+    skills: tuple[VaultPath, ...] = ("Eris/Skills",)
+    """Folders in which skills are looked for, at any depth; new ones go into the first."""
 
 
 class BusSettings(_Section, frozen=True):
@@ -347,18 +365,28 @@ def _bad_value(candidate: Candidate, reason: str) -> ConfigurationError:
     if origin.line:
         details |= {"path": origin.source, "line": origin.line}
     return ConfigurationError(
-        f"{place}: {candidate.key} can't be {candidate.value!r}: {_plain(reason)}.",
+        f"{place}: {candidate.key} can't be {candidate.value!r}: "
+        f"{_plain(reason, KEYS[candidate.key])}.",
         hint=f"Correct it; the default is {value_of(Settings(), candidate.key)!r}.",
         details=details,
     )
 
 
-def _plain(reason: str) -> str:
+def _plain(reason: str, kind: object) -> str:
     """A validation message in the words of a person who writes a settings file."""
+    if "matching regex" in reason and (description := _described(kind)):
+        return f"expected {description}"
     words = {"`int`": "a whole number", "`str`": "text", "`float`": "a number", "`array`": "a list"}
     for technical, plain in words.items():
         reason = reason.replace(technical, plain)
     return reason[:1].lower() + reason[1:]
+
+
+def _described(kind: object) -> str:
+    """Return what a value, or each of a list, has to be, where a pattern says it; or nothing."""
+    element = get_args(kind)[0] if _is_list(kind) else kind
+    metadata = getattr(element, "__metadata__", ())
+    return next((each.description for each in metadata if each.description), "")
 
 
 def _from_files(

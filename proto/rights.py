@@ -20,9 +20,31 @@ _CONVERSATION = (
     "orchestrator.sessions.1",
     "subscribe.1",
 )
+_NOTES = (
+    "vault.read.1",
+    "vault.outline.1",
+    "vault.list.1",
+    "vault.search.1",
+    "vault.query.1",
+    "vault.links.1",
+    "vault.properties.1",
+    "vault.tags.1",
+    "vault.tasks.1",
+    "vault.edit.1",
+    "vault.move.1",
+    "vault.trash.1",
+    "vault.daily.1",
+    "vault.undo.1",
+    "vault.history.1",
+    "vault.diff.1",
+    "vault.restore.1",
+    "vault.blame.1",
+    "vault.index.1",
+)
 _USER_AT_THE_MACHINE: Mapping[str, tuple[str, ...]] = {
     "orchestrator": (*_CONVERSATION, "orchestrator.context.1"),
     "gatekeeper": ("gatekeeper.tools.1", "gatekeeper.ledger.1"),
+    "vault": _NOTES,
     "inference": ("inference.describe.1",),
     "erisd": ("supervisor.status.1", "supervisor.restart.1", "supervisor.shutdown.1"),
 }
@@ -52,6 +74,7 @@ RIGHTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
     "gatekeeper": dict.fromkeys(TOOL_OWNERS, ("tool.call.1",)),
     **{owner: {"gatekeeper": ("gatekeeper.register.1",)} for owner in TOOL_OWNERS},
+    "vault": {"gatekeeper": ("gatekeeper.register.1",), "router": ("router.skills.1",)},
     "erisd": dict.fromkeys(ACTORS, ("ping.1",)),
     # Programs that measure or test the bus itself, among themselves.
     "bench": {

@@ -1,4 +1,4 @@
-"""Messages of the router: which tools fit what the user said."""
+"""Messages of the router: which tools and skills fit what the user said."""
 
 import msgspec
 
@@ -7,8 +7,22 @@ class _Router(msgspec.Struct, frozen=True, kw_only=True, tag_field="t"):
     """Base of the messages in this module."""
 
 
+class SkillSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a skill without reading it."""
+
+    name: str
+    description: str
+    """What it does and when it's wanted."""
+
+
+class RegisterSkills(_Router, frozen=True, tag="router.skills.1"):
+    """The vault says which skills there are, replacing what it said before (reply: `Done`)."""
+
+    skills: tuple[SkillSummary, ...]
+
+
 class Route(_Router, frozen=True, tag="router.route.1"):
-    """Asks which tools fit (reply: `Routed`)."""
+    """Asks which tools and skills fit (reply: `Routed`)."""
 
     text: str
     """What the user said."""
@@ -37,6 +51,8 @@ class Routed(_Router, frozen=True, tag="router.routed.1"):
     """One of them has to be called before anything is said."""
     call_odds: float = 0.0
     """Log-odds that one of them is wanted, by their scores; 0 where nothing is known."""
+    skills: tuple[str, ...] = ()
+    """Names of the skills that fit, best first, two at most. They don't bear on the tools."""
 
 
-Router = Route | Routed
+Router = RegisterSkills | Route | Routed

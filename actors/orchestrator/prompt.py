@@ -211,6 +211,12 @@ def _opening(text: str, offer: OfferStep | None) -> list[Part]:
             )
         if offer.memory:
             parts.append(Part(segment="memory", text=f"What you know:\n{offer.memory.strip()}\n\n"))
+        if offer.skills:
+            parts.append(
+                Part(
+                    segment="skills", text=f"How to do it, if it fits:\n{offer.skills.strip()}\n\n"
+                )
+            )
         parts.append(Part(segment="time", text=f"Time: {offer.local_time}\n\n"))
     parts.append(Part(segment="user", text=f"The user says: {text}\n\n"))
     if offer is None or not offer.tools:

@@ -48,6 +48,8 @@ class OfferStep(_Step, frozen=True, tag="offered"):
     """Description of these tools."""
     memory: str = ""
     """What was recalled for this turn."""
+    skills: str = ""
+    """What the skills that fit say."""
     local_time: str = ""
     """The user's local time with the weekday, as the prompt says it."""
     final: bool = False

@@ -1,6 +1,6 @@
 """Has tool calls carried out by the gatekeeper, and caps what comes back."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -11,11 +11,18 @@ from actors.orchestrator.results import cap, surely_fits
 from actors.orchestrator.steps import CallStep, ResultStep
 from eris.actor import Port
 from eris.errors import RemoteError
+from eris.vault.skills import Skill, prompt_text
 from proto.gatekeeper import Invoke, Invoked, Ledger, LedgerEntries
 from proto.inference import TextCounts, TokenizeText
 
 CALL_SECONDS = 120.0
 """Most time of one tool call."""
+
+SKILL_SECONDS = 5.0
+"""How long a turn waits for the text of a skill; then it goes on without."""
+
+READ_SKILL = "skills:read"
+"""The tool that has the text of a skill."""
 
 SETTLE_SECONDS = 2.0
 """How long a cancelled turn waits to learn what became of its last call."""
@@ -78,6 +85,45 @@ class ToolCalls:
                 code=error.code,
             )
         return _result(invoked, self._capped(invoked))
+
+    def skills(self, names: Sequence[str], characters: int) -> str:
+        """Return what the skills of these names say, in so many characters at most.
+
+        They are read through the gatekeeper like anything of the vault: what the turn may read is
+        decided there, and after a restart the same text comes again. One that can't be read is
+        left out: a turn is worth more than its skills.
+
+        Raises:
+            CancelledWorkError: The turn was stopped.
+        """
+        found: list[Skill] = []
+        for number, name in enumerate(names):
+            request = Invoke(
+                call_id=f"{self._record.turn}.skill.{number}",
+                tool=READ_SKILL,
+                arguments=msgspec.json.encode({"name": name}).decode(),
+                origin=self._record.origin,
+                offered=(READ_SKILL,),
+                session=self._record.session,
+                turn=self._record.turn,
+            )
+            try:
+                invoked = self._port.ask(
+                    "gatekeeper",
+                    request,
+                    Invoked,
+                    within=self._within(SKILL_SECONDS),
+                    trace=self._record.turn,
+                    cancelled=self._cancellation.event,
+                )
+            except RemoteError as error:
+                self._port.log.warning("no-skill", skill=name, code=error.code)
+                continue
+            if invoked.ok:
+                found.append(Skill(name=name, description="", path="", body=invoked.content))
+            else:
+                self._port.log.warning("no-skill", skill=name, code=invoked.code)
+        return prompt_text(found, characters)
 
     def outcome(self, call: CallStep) -> ResultStep | None:
         """Look up what became of a call that was under way when its turn was stopped."""

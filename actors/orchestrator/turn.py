@@ -174,10 +174,12 @@ class TurnRun:
         routed_at = time.monotonic()
         form = self._form()
         offered = self._offer(tuple(hit.tool for hit in routed.hits), form)
+        skills = self._skills(routed.skills)
         return OfferStep(
             tools=offered.tools,
             grammar=offered.grammar,
             text=offered.text,
+            skills=skills,
             local_time=local_time(self._around.local_now()),
             final=final,
             evident=routed.evident,
@@ -244,6 +246,17 @@ class TurnRun:
             self._telling.phase("waiting", f"{', '.join(fitting)} can't be offered yet")
             self._cancellation.event.wait(_OWNER_POLL_SECONDS)
             self._cancellation.check()
+
+    def _skills(self, names: tuple[str, ...]) -> str:
+        """What the skills that fit say, in the room that the user's own words leave for it."""
+        if not names or not self._port.settings.turn.skill_characters:
+            return ""
+        # A quarter of the context at the most, and nothing beside a message that fills it itself.
+        facts = self._around.facts.describe(self._within(AWAY_SECONDS), self._cancellation)
+        room = (facts.context_length - len(self._record.text)) // 4
+        characters = min(room, self._port.settings.turn.skill_characters)
+        self._telling.phase("routing", f"reading the skills {', '.join(names)}")
+        return self._calls.skills(names, characters) if characters > 0 else ""
 
     def _ask(self, conversation: Conversation, ask: Ask) -> AnswerStep:
         """Get an answer; while the prompt is too long, tell less of what was."""

@@ -1,6 +1,6 @@
-"""The router's process: follows the gatekeeper's registry and answers which tools fit.
+"""The router's process: follows the gatekeeper's registry and answers which tools and skills fit.
 
-Questions are answered on worker threads from two immutable indices, by vectors and by words. One
+Questions are answered on worker threads from immutable indices, by vectors and by words. One
 thread keeps them up to date; while it can't (the embedder is away), words alone decide.
 """
 
@@ -9,7 +9,7 @@ import time
 from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -18,13 +18,15 @@ from actors.router.certainty import call_odds, is_evident
 from actors.router.evidence import evidence
 from actors.router.keywords import THRESHOLD, KeywordIndex
 from actors.router.selection import VectorIndex, select, vector_index
+from actors.router.skills import Skills, fitting, known_skills
 from actors.router.vectors import unpack
 from eris.actor import Actor, Deferred, Port, Request
-from eris.errors import ErisError
+from eris.errors import ErisError, InvalidError
+from proto.control import Done
 from proto.errors import ErrorCode
 from proto.gatekeeper import ListedTool, ListTools, RegistryChanged, ToolList
 from proto.memory import Embed, Embedded
-from proto.router import Route, Routed
+from proto.router import RegisterSkills, Route, Routed
 from proto.tools import Effect
 
 QUESTION_SECONDS = 1.0
@@ -74,13 +76,15 @@ def known_tools(revision: str, tools: tuple[ListedTool, ...]) -> Tools:
 
 
 class Router(Actor):
-    """Answers `Route`."""
+    """Answers `Route`, and takes the skills that the vault tells of."""
 
-    ACCEPTS: ClassVar[type[Route]] = Route
+    ACCEPTS: ClassVar[Any] = Route | RegisterSkills
 
     def __init__(self, port: Port) -> None:
         super().__init__(port)
         self._tools = Tools()
+        self._skills = Skills()
+        self._skill_vectors: VectorIndex | None = None
         self._known = threading.Event()
         self._stale = threading.Event()
         self._cache: VectorCache | None = None
@@ -98,9 +102,18 @@ class Router(Actor):
             self._stale.set()
 
     def receive(self, request: Request) -> msgspec.Struct | Deferred:
-        """Answer a question on a worker thread."""
-        self.port.submit(self._route, request)
-        return request.defer()
+        """Answer a question on a worker thread; take the skills at once."""
+        match request.body:
+            case Route():
+                self.port.submit(self._route, request)
+                return request.defer()
+            case RegisterSkills(skills=skills):
+                self._skills = known_skills(skills)
+                self._stale.set()
+                self.port.log.info("skills", count=len(skills))
+                return Done()
+            case body:
+                raise InvalidError(f"router can't handle {type(body).__name__}.")
 
     def drain(self) -> None:
         """Close the cache."""
@@ -123,7 +136,9 @@ class Router(Actor):
         self._known.wait(max(0.0, min(FIRST_REGISTRY_SECONDS, starting, request.remaining / 2)))
         tools = self._tools
         limit = min(route.limit, self.port.settings.router.limit)
-        similar = self._similar(tools, route.text, request)
+        skills = self._skills
+        question = self._question(route.text, request)
+        similar = self._similar(tools.vectors, question)
         semantic = similar is not None
         if similar is None:
             mode, threshold = "keywords", THRESHOLD
@@ -136,12 +151,19 @@ class Router(Actor):
             threshold=threshold,
             limit=limit,
         )
+        fits = fitting(
+            skills,
+            route.text,
+            self._similar(self._skill_vectors, question),
+            self.port.settings.router.threshold,
+        )
         elapsed = (time.perf_counter() - begun) * 1000
         self.port.log.info(
             "routed",
             trace=request.trace,
             mode=mode,
             hits={hit.tool: hit.score for hit in hits},
+            skills={hit.tool: hit.score for hit in fits},
             elapsed_ms=round(elapsed, 1),
         )
         return Routed(
@@ -150,12 +172,12 @@ class Router(Actor):
             elapsed_ms=elapsed,
             evident=is_evident(hits, tools.reading, self.port.settings.router.evident),
             call_odds=call_odds(tools.vectors.model, hits) if semantic and tools.vectors else 0.0,
+            skills=tuple(hit.tool for hit in fits),
         )
 
-    def _similar(self, tools: Tools, text: str, request: Request) -> dict[str, float] | None:
-        """Return the scores by vectors, or None if they can't be had right now."""
-        index = tools.vectors
-        if index is None or not text.strip():
+    def _question(self, text: str, request: Request) -> "tuple[str, array[float]] | None":
+        """Return the embedder's name and its vector, or None if it can't be had right now."""
+        if (self._tools.vectors or self._skill_vectors) is None or not text.strip():
             return None
         within = min(QUESTION_SECONDS, request.remaining / 2)
         if within <= 0:
@@ -164,11 +186,19 @@ class Router(Actor):
             answer = self.port.ask(
                 "memory", Embed(texts=(text,)), Embedded, within=within, trace=request.trace
             )
-            vector = unpack(answer.vectors, answer.dimensions, 1)[0]
+            return answer.model, unpack(answer.vectors, answer.dimensions, 1)[0]
         except ErisError as error:
             self.port.log.warning("no-vector", code=error.code, error=error.message)
             return None
-        if answer.model != index.model:
+
+    def _similar(
+        self, index: VectorIndex | None, question: "tuple[str, array[float]] | None"
+    ) -> dict[str, float] | None:
+        """Return the scores by vectors, or None if index and question have none to compare."""
+        if index is None or question is None:
+            return None
+        model, vector = question
+        if model != index.model:
             self._stale.set()
             return None
         return index.scores(vector)
@@ -220,6 +250,8 @@ class Router(Actor):
         tools = self._tools
         index = self._vectors(tools.texts)
         self._tools = replace(tools, vectors=index)
+        texts = self._skills.texts
+        self._skill_vectors = self._vectors(texts) if texts else None
         return bool(tools.names)
 
     def _vectors(self, texts: Mapping[str, tuple[str, ...]]) -> VectorIndex:

@@ -6,9 +6,9 @@ Everything here is a pure function over text and the tables of `phrases`.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
-from actors.router.phrases import NOTE_COMMANDS, PHRASES, POINTS_BACK
+from actors.router.phrases import NEED_THE_TEXT, NOTE_COMMANDS, PHRASES, POINTS_BACK
 
 LITERAL_NAME = 1.0
 """Score of a tool whose name, or one of whose hints, is the text."""
@@ -85,32 +85,39 @@ def evidence(
             speak_for(tool, LITERAL_NAME)
     # What is quoted is content, not a command.
     words = _QUOTED.sub(" … ", text)
+    registered = set(names)
     for tool, phrases in PHRASES.items():
         if phrases.search(words):
             speak_for(tool, PHRASE)
-    for tool, score in _about_notes(words, text, context):
+    for tool, score in _about_notes(words, text, context, registered):
         speak_for(tool, score)
-    registered = set(names)
     return {tool: score for tool, score in found.items() if tool in registered}
 
 
-def _about_notes(words: str, text: str, context: str) -> Iterable[tuple[str, float]]:
-    command = _command(words)
+def _about_notes(
+    words: str, text: str, context: str, registered: Collection[str]
+) -> Iterable[tuple[str, float]]:
+    command = _command(words, registered)
     if references(text):
-        if command == "vault:write":
-            yield "vault:write", COMMAND_ON_NOTE
+        if command in NEED_THE_TEXT:
             yield "vault:read", READ_BEFORE_WRITE
-        else:
-            yield "vault:read", COMMAND_ON_NOTE if command else NOTE_ALONE
+        yield command or "vault:read", COMMAND_ON_NOTE if command else NOTE_ALONE
     elif folders(text):
-        yield command if command == "vault:write" else "vault:list", COMMAND_ON_NOTE
+        yield command if command not in {"", "vault:read"} else "vault:list", COMMAND_ON_NOTE
     elif command and POINTS_BACK.search(words) and references(context):
         yield command, COMMAND_ON_NOTE
 
 
-def _command(words: str) -> str:
+def _command(words: str, registered: Collection[str]) -> str:
     """Return the tool that the words order to use on a note, or nothing."""
     # The "log" of ``log.md`` is no command.
     for name in (_LINK, _FILE, _FOLDER):
         words = name.sub(" … ", words)
-    return next((tool for tool, order in NOTE_COMMANDS.items() if order.search(words)), "")
+    return next(
+        (
+            tool
+            for tool, order in NOTE_COMMANDS.items()
+            if tool in registered and order.search(words)
+        ),
+        "",
+    )

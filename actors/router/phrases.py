@@ -64,6 +64,26 @@ PHRASES = _compile(
           | \b(?:lies|zeig\w*|öffne)\b~\bnotiz\b
           | \bwas\s+steht\s+(?:auf|in)\s+(?:der|dem|meine[rm])\b
         """,
+        "vault:links": r"""
+            \b(?:backlinks?|dead\s*ends?|orphan(?:s|ed)?\s+notes?)\b
+          | \b(?:broken|unresolved|dead)\s+links?\b
+          | \bnotes?\s+(?:that\s+)?(?:link|point)s?\s+to\b
+        """,
+        "vault:tasks": r"""
+            \b(?:my|all|the|open)\s+(?:open\s+)?(?:to-?dos?|tasks)\b
+          | \b(?:tick|check)\b~\boff\b | ^(?:please\s+)?mark\b~\bas\s+(?:done|finished)\b
+          | \b(?:offene\w*|meine)\s+aufgaben\b
+        """,
+        "vault:daily": r"""
+            \bdaily\s+(?:note|page)\b | \b(?:today|yesterday|tomorrow)'?s\s+(?:note|journal)\b
+          | \btagesnotiz\b
+        """,
+        "vault:taglist": r"\b(?:which|what|list|show|my|all|used)\b~\b(?:hash)?tags\b",
+        "vault:query": r"""
+            \bnotes?\s+(?:where|with)\b~(?:=|<|>) | \bfrontmatter\b
+        """,
+        "vault:undo": r"^(?:please\s+|bitte\s+)?undo\b | \brückgängig\b",
+        "skills:create": r"\b(?:create|make|write|save|add|learn)\b~\bskill\b",
         "clock:now": r"""
             ^is\s+(?:it|today)\s+(?:mon|tues|wednes|thurs|fri|satur|sun)day\b
           | \b(?:what|which)\s+(?:time|day|date|weekday|month|year)\s+(?:is|do)\b
@@ -77,7 +97,38 @@ PHRASES = _compile(
 
 NOTE_COMMANDS = _compile(
     {
-        # Writing comes first: a text that both reads and writes needs the tool that writes.
+        # What is said of less comes before what is said of more, and writing before reading: a text
+        # that both reads and writes needs the tool that writes.
+        "vault:undo": r"""
+            ^(?:please\s+)?(?:undo|revert|take\s+back)\b | \brückgängig\b | \bnimm\b~\bzurück\b
+        """,
+        "vault:tasks": r"""
+            \b(?:tick|check)\b~\boff\b | \bmark\b~\b(?:as\s+)?(?:done|finished|completed)\b
+          | \b(?:add|tick|finish\w*|untick|list|open|show)\b~\b(?:tasks?|to-?dos?)\b
+          | \b(?:which|what)\s+(?:tasks?|to-?dos?)\b | \b(?:aufgaben?|abhaken)\b
+        """,
+        "vault:links": r"""
+            \b(?:backlinks?|links?\s+(?:to|from|in)|links?\b~\b(?:point|lead)|linked)\b
+        """,
+        "vault:move": r"""
+            \b(?:rename|move)\b | \b(?:verschieb\w*|umbenenn\w*|benenne?)\b
+        """,
+        "vault:delete": r"""
+            ^(?:please\s+|can\s+you\s+|bitte\s+)?(?:delete|trash|lösch\w*|throw\s+(?:away|out))\b
+          | \b(?:delete|remove)\s+(?:the\s+|my\s+)?(?:notes?|files?|folders?)\b
+          | \bthrow\b~\baway\b | \b(?:in|into|to)\s+the\s+trash\b | \bget\s+rid\s+of\b
+        """,
+        "vault:append": r"""
+            \b(?:under|below|beneath|unter)\b~\b(?:heading|section|headline|überschrift|abschnitt)\b
+          | \b(?:heading|section)\b~:
+          | \b(?:at|to)\s+the\s+(?:very\s+)?(?:end|bottom)\s+of\b
+        """,
+        "vault:edit": r"""
+            \b(?:replace|change|swap|substitute)\b~\b(?:with|by|to|for|into)\b
+          | \b(?:correct|fix|rewrite|rephrase|edit)\b | \bset\b~\bto\b
+          | \b(?:set|remove|delete|change)\b~\bpropert(?:y|ies)\b
+          | \b(?:ersetz\w*|änder\w*)\b~\b(?:durch|zu|in)\b | \bkorrigier\w*
+        """,
         "vault:write": r"""
             \b(?:save|write|add|append|create|put|jot|record|store|update|replace|overwrite|insert
               |log|change|prepend|make|enter|tick|check\s+off)\b
@@ -93,6 +144,9 @@ NOTE_COMMANDS = _compile(
     }
 )
 """What is to be done with a note that the text names. The first that fits decides."""
+
+NEED_THE_TEXT = frozenset({"vault:write", "vault:append", "vault:edit", "vault:tasks"})
+"""Tools that change what a note says, which may have to be read first."""
 
 POINTS_BACK = re.compile(
     r"""\b(?:it|its|that|this|them|there|the\s+(?:same|note|file)

@@ -10,4 +10,4 @@ from eris.tool_declarations import run_or_declare
 
 if __name__ == "__main__":
     none: Any = None  # only declared: no vault is opened
-    run_or_declare(partial(run, Vault, "vault"), lambda: vault_tools(none, none, none, clock=none))
+    run_or_declare(partial(run, Vault, "vault"), lambda: vault_tools(none, none))

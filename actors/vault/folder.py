@@ -172,6 +172,13 @@ class Folder:
             os.fchmod(folder.descriptor, permissions | 0o700)
         return folder
 
+    def inode(self, name: str) -> int:
+        """Return the number of a file or folder here, or 0 if there's none of that name."""
+        try:
+            return os.stat(name, dir_fd=self.descriptor, follow_symlinks=False).st_ino
+        except OSError:
+            return 0
+
     def remove(self, name: str) -> None:
         """Remove a folder in this one if it's empty."""
         with contextlib.suppress(OSError):

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from actors.vault.folder import Folder, Kind
-from actors.vault.lookup import find_note, missing, open_folder
+from actors.vault.lookup import Lookup
 from actors.vault.names import parse_path
-from actors.vault.replacing import read_file
 from actors.vault.scan import Budget, scan
-from actors.vault.text import decode
-from actors.vault.vault_folder import VaultFolder
-from eris.errors import InvalidError, NotFoundError
+from actors.vault.service.answers import part_of
+from actors.vault.service.finding import Finder, NoteFile
+from eris.errors import InvalidError
+from eris.vault.note import Heading, Span
 
 PAGE_CHARACTERS = 8000
 """Longest text that one read returns."""
@@ -21,21 +21,37 @@ MOST_LISTED = 100
 
 @dataclass(frozen=True)
 class Page:
-    """A portion of a note."""
+    """A portion of a note, or of a part of it."""
 
-    path: str
+    file: NoteFile
+    """All of the note."""
     text: str
     start: int
-    """Position of its first character in the note."""
+    """Position of its first character in the note or part."""
     total: int
-    """Characters of the whole note."""
+    """Characters of the whole note or part."""
+    first_line: int
+    """Line of the note that it begins on, from 1."""
+    part: str = ""
+    """The heading or block, if only that was asked for."""
     asked: str = ""
     """The path that was asked for, if it's another."""
+
+    @property
+    def path(self) -> str:
+        """The note."""
+        return self.file.path
 
     @property
     def end(self) -> int:
         """Position after its last character."""
         return self.start + len(self.text)
+
+    @property
+    def outline(self) -> tuple[tuple[int, Heading], ...]:
+        """The note's headings, each behind its line."""
+        note = self.file.note
+        return tuple((note.line(each.span.start), each) for each in note.headings)
 
 
 @dataclass(frozen=True)
@@ -55,47 +71,64 @@ class Listing:
 class Reader:
     """Reads notes."""
 
-    def __init__(self, vault: VaultFolder, *, clock: Callable[[], float]) -> None:
+    def __init__(self, finder: Finder, lookup: Lookup, *, clock: Callable[[], float]) -> None:
         """Create the reader.
 
         Args:
-            vault: The vault.
+            finder: Opens notes by name.
+            lookup: Opens folders.
             clock: A clock that only goes forward, in seconds.
         """
-        self._vault = vault
+        self._finder = finder
+        self._lookup = lookup
         self._clock = clock
 
-    def read(self, path: str, offset: int = 0) -> Page:
+    def read(self, path: str, offset: int = 0, *, part: str = "", line: int = 0) -> Page:
         """Return a portion of a note.
 
         Args:
-            path: The note, as a model wrote it.
-            offset: Character to begin at.
+            path: The note, as a model wrote it: ``Note#Heading`` means a part of it.
+            offset: Character of the note or part to begin at.
+            part: Heading or ``^block``; all of the note if empty.
+            line: Line of the note to begin at, in place of an offset; 0 for none.
 
         Raises:
             ErisError: It can't be read; the sentence says why, and which notes are close.
         """
-        parts = parse_path(path)
-        found = find_note(self._vault, parts, Budget.starting(self._clock), follow=True)
-        if not found.exists:
-            raise missing(self._vault, parts, Budget.starting(self._clock))
-        with self._vault.locate(found.parts) as place:
-            if place.entry is None:
-                raise NotFoundError(f"{place.path} was removed at this moment.")
-            text = decode(read_file(place.folder, place.entry).data, place.path)
-        if offset > len(text) or (offset == len(text) and text):
+        asked = "/".join(parse_path(path))
+        file, part = self._opened(path, asked, part)
+        note, text = file.note, file.text
+        mark = 1 if text.startswith("\ufeff") else 0
+        span = part_of(note, part) if part else Span(mark, len(text))
+        if line:
+            lines = len(note.line_starts)
+            if line > lines:
+                raise InvalidError(
+                    f"{file.path} has {lines} lines; line {line} is behind its end.",
+                    hint="Read it from an earlier line.",
+                )
+            offset = max(0, note.line_starts[line - 1] - span.start)
+        whole = span.of(text)
+        if offset > len(whole) or (offset == len(whole) and whole):
             raise InvalidError(
-                f"{place.path} has {len(text)} characters; offset {offset} is behind its end.",
+                f"{file.path} has {len(whole)} characters; offset {offset} is behind its end.",
                 hint="Read it with a smaller offset, or with none from the start.",
             )
-        asked = "/".join(parts)
         return Page(
-            path=place.path,
-            text=text[offset : _page_end(text, offset)],
+            file=file,
+            text=whole[offset : _page_end(whole, offset)],
             start=offset,
-            total=len(text),
-            asked="" if asked == place.path else asked,
+            total=len(whole),
+            first_line=note.line(span.start + offset),
+            part=part,
+            asked="" if asked in {file.path, f"{file.path}#{part}"} else asked,
         )
+
+    def _opened(self, path: str, asked: str, part: str) -> tuple[NoteFile, str]:
+        name, mark, anchor = asked.partition("#")
+        if part or not mark or self._lookup.find(path, follow=True).exists:
+            return self._finder.load(path), part
+        return self._finder.load(name), anchor
 
     def list(self, folder: str = "") -> Listing:
         """Return what is in a folder: with all that is below if that's little.
@@ -103,7 +136,7 @@ class Reader:
         Raises:
             ErisError: There is no such folder, or it can't be read.
         """
-        with open_folder(self._vault, folder) as opened:
+        with self._lookup.folder(folder) as opened:
             everything, whole = self._everything(opened)
             if whole:
                 return Listing(opened.path(), everything, 0, _links_in(opened))

@@ -1,22 +1,60 @@
-"""Putting a file in place at once: whoever looks sees the old content or the new, never a part."""
+"""Putting a file in place at once: whoever looks sees the old content or the new, never a part.
+
+What is guaranteed when another program writes the same file at the same moment:
+
+- The new content is complete, in a hidden file beside its place, before the place is touched.
+- Where the disk can exchange two names (Linux and macOS with their usual file systems), there is no
+  window between looking and replacing: the two files change places in one step, and only then is
+  what came out compared, byte for byte, with what was expected. If it's something else, somebody
+  saved in between; the files change places again, and nobody's content is lost. A file that is
+  removed is likewise taken aside first and compared after.
+- Where the disk can't, some microseconds remain between the last look and the rename.
+- Nothing helps against a program that opened the old file before the exchange and writes into it
+  afterwards: it writes into a file that no name leads to any more. That takes a program which
+  saves in place and is in the middle of doing so; its window is between its `open` and its
+  `write`.
+- A name that must be free is never replaced (see `renaming`).
+
+Permissions are kept. Owner, extended attributes and hard links of the replaced file aren't: a new
+file takes its place.
+"""
 
 import contextlib
-import errno
+import hashlib
 import os
 import stat
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 from actors.vault.failures import failure
-from actors.vault.folder import Entry, Folder
-from actors.vault.names import TEMPORARY_NAME
-from eris.errors import ConflictError, DeniedError, InvalidError, StorageError
+from actors.vault.folder import Entry, Folder, Kind
+from actors.vault.renaming import exchange, rename_new
+from actors.vault.steps import Write
+from eris.errors import ConflictError, InvalidError
 
 MOST_BYTES = 4 * 1024 * 1024
 """Size of the largest note that is read or written."""
 
-_NO_HARD_LINKS = frozenset(
-    {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
-)
+_PRIVATE = 0o600
+
+
+class ChangedMeanwhileError(ConflictError):
+    """A file isn't as it was when the change was worked out; working it out again may succeed."""
+
+
+def digest_of(data: bytes) -> str:
+    """Return the SHA-256 of a content, in hexadecimal."""
+    return hashlib.sha256(data).hexdigest()
+
+
+VERSION_DIGITS = 16
+"""Digits of a digest that name a version of a note."""
+
+
+def version_of(data: bytes) -> str:
+    """Return the name of a content that callers pass back: the first 16 digits of its digest."""
+    return digest_of(data)[:VERSION_DIGITS]
 
 
 @dataclass(frozen=True)
@@ -25,17 +63,13 @@ class Content:
 
     data: bytes
     inode: int
-    modified: int
-    """Nanoseconds since the epoch."""
     mode: int
+    """Its permissions."""
 
-    def is_still(self, status: os.stat_result) -> bool:
-        """Whether the file is the same and unchanged."""
-        return (status.st_ino, status.st_mtime_ns, status.st_size) == (
-            self.inode,
-            self.modified,
-            len(self.data),
-        )
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the bytes."""
+        return digest_of(self.data)
 
 
 def read_file(folder: Folder, entry: Entry) -> Content:
@@ -53,9 +87,7 @@ def read_file(folder: Folder, entry: Entry) -> Content:
         while status.st_size <= MOST_BYTES and len(data) <= MOST_BYTES:
             piece = os.read(descriptor, MOST_BYTES + 1 - len(data))
             if not piece:
-                return Content(
-                    bytes(data), status.st_ino, status.st_mtime_ns, stat.S_IMODE(status.st_mode)
-                )
+                return Content(bytes(data), status.st_ino, stat.S_IMODE(status.st_mode))
             data += piece
     except OSError as error:
         raise failure(error, folder.path(entry.name), "can't be read") from error
@@ -68,108 +100,161 @@ def read_file(folder: Folder, entry: Entry) -> Content:
     )
 
 
-def put_file(
-    folder: Folder, name: str, data: bytes, *, before: Content | None, temporary: str
+def write_temporary(
+    folder: Folder, temporary: str, data: bytes, *, mode: int = 0, sync: bool = True
 ) -> None:
-    """Write a file under a hidden name beside its place, then rename it there.
-
-    Durable when this returns. If it raises, the file is as it was and nothing is left behind.
+    """Write a content to a new hidden file.
 
     Args:
-        folder: The open folder it goes to.
-        name: Its name exactly as on the disk.
-        data: All of it.
-        before: The file as it was read; None if there must be none yet.
+        folder: The folder that it's for.
         temporary: The hidden name, as `names.TEMPORARY_NAME` has it.
+        data: All of it.
+        mode: Its permissions; 0 for those that a new file in this folder gets.
+        sync: Wait until it's on the disk.
 
     Raises:
-        ConflictError: The file isn't as it was any more.
-        DeniedError: The file is marked as read-only.
-        StorageError: The system refused.
+        OSError: The system refused; a part may have been written.
     """
-    path = folder.path(name)
-    if before and not before.mode & 0o222:
-        raise DeniedError(
-            f"{path} is marked as read-only, so it wasn't changed.",
-            hint="Write to another note, or make this one writable.",
-        )
-    if len(data) > MOST_BYTES:
-        raise InvalidError(
-            f"{path} would have {len(data):,} bytes; the limit for notes is {MOST_BYTES:,}.",
-            hint="Write less, or to another note.",
-        )
-    try:
-        _write_temporary(folder, temporary, data, before)
-        if before is None:
-            _place_new(folder, temporary, name)
-        else:
-            _place_over(folder, temporary, name, before)
-    except FileExistsError as error:
-        remove_temporary(folder, temporary)
-        raise _changed(path) from error
-    except OSError as error:
-        remove_temporary(folder, temporary)
-        raise failure(error, path, "wasn't written, and nothing was changed") from error
-    except BaseException:
-        remove_temporary(folder, temporary)
-        raise
-    try:
-        os.fsync(folder.descriptor)
-    except OSError as error:
-        if error.errno not in {errno.EINVAL, errno.ENOTSUP}:  # Some disks can't do it for folders.
-            raise StorageError(
-                f"{path} was written, but the disk didn't confirm it: {error.strerror}.",
-                hint="Read it to see, and check the disk.",
-            ) from error
-
-
-def remove_temporary(folder: Folder, temporary: str) -> None:
-    """Remove the hidden file of a write that didn't finish, if it's there."""
-    if TEMPORARY_NAME.fullmatch(temporary):
-        with contextlib.suppress(OSError):
-            os.unlink(temporary, dir_fd=folder.descriptor)
-
-
-def _write_temporary(folder: Folder, temporary: str, data: bytes, before: Content | None) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(temporary, flags, 0o600, dir_fd=folder.descriptor)
+    descriptor = os.open(temporary, flags, _PRIVATE, dir_fd=folder.descriptor)
     try:
-        mode = before.mode if before else os.fstat(folder.descriptor).st_mode & 0o666
+        permissions = mode or os.fstat(folder.descriptor).st_mode & 0o666
         with contextlib.suppress(PermissionError):  # Disks without permissions.
-            os.fchmod(descriptor, mode)
+            os.fchmod(descriptor, permissions)
         left = memoryview(data)
         while left:
             left = left[os.write(descriptor, left) :]
-        os.fsync(descriptor)
+        if sync:
+            os.fsync(descriptor)
     finally:
         os.close(descriptor)
 
 
-def _place_new(folder: Folder, temporary: str, name: str) -> None:
-    # A hard link refuses a name that somebody took meanwhile; a rename would replace their file.
-    here = folder.descriptor
+def place_new(folder: Folder, temporary: str, name: str) -> None:
+    """Give a hidden file its name, which must be free.
+
+    Raises:
+        ChangedMeanwhileError: The name is taken.
+        OSError: The system refused.
+    """
     try:
-        os.link(temporary, name, src_dir_fd=here, dst_dir_fd=here, follow_symlinks=False)
-    except OSError as error:
-        if error.errno not in _NO_HARD_LINKS:
-            raise
-        with contextlib.suppress(FileNotFoundError):
-            os.stat(name, dir_fd=here, follow_symlinks=False)
-            raise FileExistsError(errno.EEXIST, "the name is taken", name) from None
-        os.rename(temporary, name, src_dir_fd=here, dst_dir_fd=here)
-    else:
-        os.unlink(temporary, dir_fd=here)
+        rename_new(folder.descriptor, temporary, folder.descriptor, name)
+    except FileExistsError as error:
+        raise _changed(folder.path(name)) from error
 
 
-def _place_over(folder: Folder, temporary: str, name: str, before: Content) -> None:
-    here = folder.descriptor
-    if not before.is_still(os.stat(name, dir_fd=here, follow_symlinks=False)):
+def place_over(folder: Folder, name: str, write: Write, between: Callable[[str], None]) -> None:
+    """Put a hidden file in the place of a file that must be as it was.
+
+    Args:
+        folder: The folder of both.
+        name: The file to replace, exactly as on the disk.
+        write: What is to be replaced, and by which hidden file; that is gone afterwards.
+        between: Called before each thing that is done to the disk.
+
+    Raises:
+        ChangedMeanwhileError: The file isn't as it was; it stays as it is now.
+        OSError: The system refused.
+    """
+    here, temporary = folder.descriptor, write.temporary
+    if digest_at(folder, name) != write.before:
         raise _changed(folder.path(name))
-    os.rename(temporary, name, src_dir_fd=here, dst_dir_fd=here)
+    between("exchange")
+    if not exchange(here, temporary, name):
+        os.rename(temporary, name, src_dir_fd=here, dst_dir_fd=here)
+        return
+    between("unlink")
+    if digest_at(folder, temporary) == write.before:
+        os.unlink(temporary, dir_fd=here)
+        return
+    # Somebody saved between the look and the exchange: theirs goes back where they put it.
+    try:
+        exchange(here, temporary, name)
+    except FileNotFoundError:  # They have removed it again since; the content isn't lost for that.
+        put_back(folder, temporary, name)
+    else:
+        if digest_at(folder, temporary) != write.after:
+            # They saved once more, over ours: that is their last word; the first stays beside it.
+            exchange(here, temporary, name)
+            put_back(folder, temporary, name)
+    raise _changed(folder.path(name))
 
 
-def _changed(path: str) -> ConflictError:
-    return ConflictError(
+def take_away(
+    folder: Folder, name: str, temporary: str, *, before: str, between: Callable[[str], None]
+) -> None:
+    """Remove a file that must be as it was.
+
+    Args:
+        folder: Its folder.
+        name: Its name, exactly as on the disk.
+        temporary: A hidden name that it has for a moment.
+        before: Digest of what is to be removed.
+        between: Called before each thing that is done to the disk.
+
+    Raises:
+        ChangedMeanwhileError: The file isn't as it was; it stays as it is now.
+        OSError: The system refused.
+    """
+    here = folder.descriptor
+    if digest_at(folder, name) != before:
+        raise _changed(folder.path(name))
+    between("take aside")
+    rename_new(here, name, here, temporary)
+    between("unlink")
+    if digest_at(folder, temporary) != before:
+        put_back(folder, temporary, name)
+        raise _changed(folder.path(name))
+    os.unlink(temporary, dir_fd=here)
+
+
+def put_back(folder: Folder, temporary: str, name: str) -> str:
+    """Give a hidden file that holds somebody's content its name, or a visible one beside it.
+
+    Returns:
+        The name that it has now.
+
+    Raises:
+        ErisError: It couldn't be renamed; then it's still there.
+    """
+    front, dot, extension = name.rpartition(".")
+    stem, ending = (front, f"{dot}{extension}") if front else (name, "")
+    for visible in (name, f"{stem} (recovered {temporary[6:14]}){ending}"):
+        try:
+            rename_new(folder.descriptor, temporary, folder.descriptor, visible)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise failure(error, folder.path(visible), "can't be brought back") from error
+        return visible
+    raise ConflictError(
+        f"{folder.path(temporary)} holds what somebody saved, and its names are taken.",
+        hint="Rename the file yourself.",
+    )
+
+
+def digest_at(folder: Folder, name: str) -> str:
+    """Return the digest of a file; empty if it isn't there, a word if it's no note at all.
+
+    Raises:
+        StorageError: The system refused.
+    """
+    try:
+        kind = stat.S_IFMT(os.stat(name, dir_fd=folder.descriptor, follow_symlinks=False).st_mode)
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise failure(error, folder.path(name), "can't be opened") from error
+    if kind != stat.S_IFREG:
+        return "folder" if kind == stat.S_IFDIR else "other"
+    try:
+        return read_file(folder, Entry(name, Kind.FILE)).digest
+    except InvalidError:
+        return "too large"
+
+
+def _changed(path: str) -> ChangedMeanwhileError:
+    return ChangedMeanwhileError(
         f"{path} was changed by somebody else at this moment, so it wasn't written.",
         hint="Read it again, then write.",
     )

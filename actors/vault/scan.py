@@ -1,11 +1,10 @@
 """Going through the vault within limits: for looking up names, listing and searching."""
 
-import difflib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from actors.vault.folder import Entry, Folder, Kind
-from actors.vault.names import DEEPEST_PATH, folded, is_note, stem
+from actors.vault.names import DEEPEST_PATH
 from eris.errors import ErisError
 
 MOST_ENTRIES = 200_000
@@ -69,31 +68,10 @@ def scan(folder: Folder, budget: Budget) -> Iterator[tuple[Folder, Entry]]:
                 yield from scan(child, budget)
 
 
-def notes_named(root: Folder, name: str, budget: Budget) -> list[tuple[str, ...]]:
-    """Return the notes whose name is ``name``, with or without extension, whatever the case."""
-    wanted = folded(name)
-    return [
-        (*folder.parts, entry.name)
-        for folder, entry in scan(root, budget)
+def files_below(folder: Folder, budget: Budget) -> list[str]:
+    """Return the paths of all files below a folder, sorted."""
+    return sorted(
+        "/".join((*here.parts, entry.name))
+        for here, entry in scan(folder, budget)
         if entry.kind is Kind.FILE
-        and (
-            folded(entry.raw) == wanted
-            or (is_note(entry.name) and folded(stem(entry.name)) == wanted)
-        )
-    ]
-
-
-def notes_like(root: Folder, name: str, budget: Budget, most: int = 3) -> list[str]:
-    """Return paths of notes whose names are close to ``name``, the closest first."""
-    wanted = folded(stem(name))
-    by_stem: dict[str, list[str]] = {}
-    for folder, entry in scan(root, budget):
-        if entry.kind is Kind.FILE and is_note(entry.name):
-            by_stem.setdefault(folded(stem(entry.name)), []).append(folder.path(entry.name))
-    close = difflib.get_close_matches(wanted, by_stem, n=most, cutoff=0.7)
-    close += [
-        each
-        for each in by_stem
-        if wanted in each and each not in close and len(wanted) > 2  # noqa: PLR2004 - too short says nothing
-    ]
-    return [path for each in close for path in by_stem[each]][:most]
+    )

@@ -43,13 +43,17 @@ class Place:
     """False if a name on the way was found only without regard to case."""
     linked: bool
     """Whether a link was followed on the way."""
-    made: tuple[tuple[str, ...], ...] = ()
-    """Folders that were made on the way, the outermost first."""
 
     @property
     def path(self) -> str:
-        """The path, relative to the vault, with the names that are on the disk."""
+        """The path, relative to the vault, with the names that are on the disk, for people."""
         return self.folder.path(self.entry.name if self.entry else self.name)
+
+    @property
+    def real_path(self) -> str:
+        """The same for programs: nothing in it is escaped."""
+        name = self.entry.name if self.entry else self.name
+        return "/".join((*self.folder.parts, name))
 
 
 class VaultFolder:
@@ -123,7 +127,12 @@ class VaultFolder:
 
     @contextlib.contextmanager
     def locate(
-        self, parts: tuple[str, ...], *, follow: bool = False, make: bool = False
+        self,
+        parts: tuple[str, ...],
+        *,
+        follow: bool = False,
+        make: bool = False,
+        recorded: bool = False,
     ) -> Iterator[Place]:
         """Find where a path leads; the folder is open until the ``with`` statement ends.
 
@@ -132,6 +141,8 @@ class VaultFolder:
             follow: Follow links that stay in the vault; otherwise a link on the way is refused,
                 and one at the end is returned as such.
             make: Make the folders on the way that aren't there.
+            recorded: The path comes from the vault's own journal, where it was checked before: it
+                may lead into the trash, and have names that wouldn't be given to a new note.
 
         Raises:
             NotFoundError: A folder on the way isn't there.
@@ -140,7 +151,7 @@ class VaultFolder:
             ConflictError: A name is ambiguous.
             StorageError: The system refused.
         """
-        walk = _Walk(self.root(), self._path, parts)
+        walk = _Walk(self.root(), self._path, parts, recorded=recorded)
         try:
             yield walk.run(follow=follow, make=make)
         finally:
@@ -170,14 +181,16 @@ class VaultFolder:
 class _Walk:
     """One path being followed, name by name, with every folder on the way kept open."""
 
-    def __init__(self, root: Folder, vault: Path, parts: tuple[str, ...]) -> None:
+    def __init__(
+        self, root: Folder, vault: Path, parts: tuple[str, ...], *, recorded: bool
+    ) -> None:
         self._vault = vault
+        self._recorded = recorded
         self._asked = "/".join(parts)
         self._stack = [root]
         self._left = list(reversed(parts))
         self._links = 0
         self._exact = True
-        self._made: list[tuple[str, ...]] = []
 
     def close(self) -> None:
         for folder in self._stack:
@@ -190,7 +203,8 @@ class _Walk:
             if name == "..":  # Only ever from a link: the folder it came through, still open.
                 self._climb()
                 continue
-            refuse_hidden(name, self._asked)
+            if not self._recorded:
+                refuse_hidden(name, self._asked)
             entry = here.find(name)
             if entry:
                 self._exact = self._exact and entry.exact
@@ -205,9 +219,7 @@ class _Walk:
         return self._place("", None)
 
     def _place(self, name: str, entry: Entry | None) -> Place:
-        return Place(
-            self._stack[-1], name, entry, self._exact, bool(self._links), tuple(self._made)
-        )
+        return Place(self._stack[-1], name, entry, self._exact, bool(self._links))
 
     def _enter(self, here: Folder, entry: Entry) -> Folder:
         path = here.path(entry.name)
@@ -226,10 +238,9 @@ class _Walk:
         if not make:
             raise NotFoundError(f"There is no folder {here.path(shown(name))} in the vault.")
         for coming in (name, *reversed(self._left)):  # All of them, before the first is made.
-            check_new_name(coming, self._asked)
-        folder = here.make(name)
-        self._made.append(folder.parts)
-        return folder
+            if not self._recorded:
+                check_new_name(coming, self._asked)
+        return here.make(name)
 
     def _climb(self) -> None:
         if len(self._stack) == 1:

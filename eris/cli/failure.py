@@ -6,6 +6,7 @@ import sys
 import click
 
 from eris.errors import ErisError
+from eris.terminal_text import harmless
 from proto.errors import ErrorCode
 
 EXIT_OK = 0
@@ -57,9 +58,10 @@ def say(kind: str, message: str, hint: str, *, as_json: bool) -> None:
     if as_json:
         click.echo(failure_document(kind, message, hint))
         return
-    click.echo(f"eris: {message}", err=True)
+    # A sentence may name a note, whose name may be anything.
+    click.echo(f"eris: {harmless(message)}", err=True)
     if hint:
-        click.echo(f"      {hint}", err=True)
+        click.echo(f"      {harmless(hint)}", err=True)
 
 
 def silence_stdout() -> None:

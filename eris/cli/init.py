@@ -9,10 +9,11 @@ import click
 import msgspec
 
 from eris.cli.invocation import Invocation, example, json_option, pass_invocation
-from eris.config import vault_file
+from eris.config import Layer, read_file, vault_file
 from eris.errors import ConflictError, InvalidError, StorageError
 from eris.paths import SETTINGS_FOLDER, paths_for, require_text
 from eris.toml_text import set_key
+from eris.vault.layout import LAYOUTS, Layout, LayoutName
 
 OBSIDIAN_FOLDER = ".obsidian"
 
@@ -25,16 +26,10 @@ SETTINGS_TEXT = """\
 #
 # [tools]
 # denied = ["vault:write"]     # tools that are never used
-"""
-
-WELCOME = """\
-# Welcome
-
-This folder is your vault: plain Markdown files that any editor can open. Eris reads and writes
-them when you ask it to, for example:
-
-- Save a note in ideas.md saying that tomatoes need more sun.
-- What does my note ideas.md say?
+#
+# [vault]
+# read_only = ["Archive"]      # folders and notes that Eris only reads
+# agent_folder = "Eris"        # where it puts notes of its own
 """
 
 _FOLDERS_LOOKED_AT = 20_000
@@ -51,26 +46,40 @@ class Made(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it's a vault of Obsidian too."""
     created: tuple[str, ...]
     """What wasn't there before, relative to the vault; empty if it was a vault already."""
+    settings: tuple[str, ...]
+    """Keys that were set in the vault's settings."""
 
 
-@example("eris init ~/notes", "eris init ~/Documents/MyObsidianVault")
+@example(
+    "eris init ~/notes",
+    "eris init ~/Documents/MyObsidianVault",
+    "eris init ~/notes --layout numbered",
+)
 @click.command()
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option("--name", metavar="TEXT", default="", help="What the vault is called on screen.")
+@click.option(
+    "--layout",
+    type=click.Choice([each.value for each in LayoutName]),
+    default=LayoutName.PLAIN.value,
+    show_default=True,
+    help="What a new vault begins with: a note, or numbered folders.",
+)
 @json_option
 @pass_invocation
-def init(invocation: Invocation, path: Path, name: str, as_json: bool) -> None:
+def init(invocation: Invocation, path: Path, name: str, layout: str, as_json: bool) -> None:
     """Make a vault at PATH, or adopt the folder of notes that is there.
 
     In an existing folder, an Obsidian vault for instance, only the folder .eris is added; no note
     is touched. Doing it again changes nothing.
     """
-    made = make_vault(path, name, invocation.environ)
+    made = make_vault(path, name, invocation.environ, LayoutName(layout))
     if as_json:
         click.echo(msgspec.json.encode(made).decode())
         return
     if not made.created:
-        click.echo(f"{made.vault} is a vault already; nothing was changed.")
+        what = f"set {', '.join(made.settings)}" if made.settings else "nothing was changed"
+        click.echo(f"{made.vault} is a vault already; {what}.")
     elif made.obsidian:
         click.echo(f"Adopted the Obsidian vault {made.vault}. No note was touched.")
     else:
@@ -78,19 +87,26 @@ def init(invocation: Invocation, path: Path, name: str, as_json: bool) -> None:
     click.echo(f"Next: eris up --vault {shlex.quote(made.vault)}")
 
 
-def make_vault(path: Path, name: str, environ: dict[str, str]) -> Made:
+def make_vault(
+    path: Path, name: str, environ: dict[str, str], layout: LayoutName = LayoutName.PLAIN
+) -> Made:
     """Make or adopt a vault.
 
     Raises:
         InvalidError: ``path`` is a file, or its parent isn't there.
-        ConflictError: It's inside another vault, or has one inside.
+        ConflictError: It's inside another vault, or has one inside; or the folder has something
+            else in it than the layout.
         StorageError: It can't be written to.
     """
     vault = Path(os.path.realpath(path.expanduser()))
     _check(vault)
     before = _names(vault)
+    if before:
+        _check_layout(vault, layout)
     try:
-        created = _write(vault, name, empty=not before - {SETTINGS_FOLDER})
+        created, changed = _write(
+            vault, name, LAYOUTS[layout], empty=not before - {SETTINGS_FOLDER}
+        )
     except OSError as error:
         raise StorageError(
             f"The vault {vault} can't be written to: {error.strerror}.",
@@ -102,27 +118,58 @@ def make_vault(path: Path, name: str, environ: dict[str, str]) -> Made:
         vault_id=paths_for(vault, own).vault_id,
         obsidian=OBSIDIAN_FOLDER in before,
         created=tuple(str(file.relative_to(vault)) for file in created),
+        settings=changed,
     )
 
 
-def _write(vault: Path, name: str, *, empty: bool) -> list[Path]:
-    """Make what isn't there yet, and return it."""
+def _write(
+    vault: Path, name: str, layout: Layout, *, empty: bool
+) -> tuple[list[Path], tuple[str, ...]]:
+    """Make what isn't there yet; return the files, and the settings that were set."""
     settings = vault_file(vault)
     identity = settings.parent / "id"
     settings.parent.mkdir(parents=True, exist_ok=True)
     created = [file for file in (settings, identity) if not file.exists()]
     if settings in created:
         settings.write_text(SETTINGS_TEXT, encoding="utf-8")
+    wanted = _missing_settings(settings, layout)
     if name:
-        text = settings.read_text(encoding="utf-8")
-        settings.write_text(
-            set_key(text, "vault.name", msgspec.json.encode(name).decode()), encoding="utf-8"
-        )
+        wanted["vault.name"] = name
+    changed = []
+    for key, value in wanted.items():
+        before = settings.read_text(encoding="utf-8")
+        after = set_key(before, key, msgspec.json.encode(value).decode())
+        if after != before:
+            settings.write_text(after, encoding="utf-8")
+            changed.append(key)
     if empty and created:
-        welcome = vault / "Welcome.md"
-        welcome.write_text(WELCOME, encoding="utf-8")
-        created.append(welcome)
-    return created
+        for path, content in layout.notes.items():
+            note = vault / path
+            note.parent.mkdir(parents=True, exist_ok=True)
+            note.write_text(content, encoding="utf-8")
+            created.append(note)
+    return created, tuple(changed)
+
+
+def _missing_settings(settings: Path, layout: Layout) -> dict[str, object]:
+    """What a layout sets and the vault's own file doesn't: what the user set there stays."""
+    wanted = dict(layout.changed_settings)
+    if wanted:
+        for candidate in read_file(Layer.VAULT, settings)[0]:
+            wanted.pop(candidate.key, None)
+    return wanted
+
+
+def _check_layout(vault: Path, name: LayoutName) -> None:
+    """Refuse a layout that a folder in use hasn't: the notes in it stay where they are."""
+    layout = LAYOUTS[name]
+    missing = [folder for folder in layout.folders if not (vault / folder).is_dir()]
+    if missing:
+        raise ConflictError(
+            f"{vault} is in use and hasn't these folders of the {name} layout: "
+            f"{', '.join(missing)}.",
+            hint="Leave out --layout to adopt the folder as it is, or name a new one.",
+        )
 
 
 def _check(vault: Path) -> None:

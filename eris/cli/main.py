@@ -18,6 +18,8 @@ COMMANDS: Final = {
     "up": ("eris.cli.system", "up", "Start the system of a vault."),
     "console": ("eris.cli.console", "console", "Open the chat in this terminal."),
     "ask": ("eris.cli.ask", "ask", "Ask one thing and print the answer."),
+    "vault": ("eris.cli.vault", "vault", "Read, search and change notes, without a model."),
+    "undo": ("eris.cli.vault", "undo", "Take back what was done last to notes."),
     "status": ("eris.cli.system", "status", "Show every process of the running system."),
     "restart": ("eris.cli.system", "restart", "Restart one process."),
     "logs": ("eris.cli.system", "logs", "Show the log of a process."),

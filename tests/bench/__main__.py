@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.bench import bus, decoding, grammar, system
+from tests.bench import bus, decoding, grammar, system, vault
 
 GOALS: dict[str, tuple[str, float]] = {
     "grammar.maskbench.compiled": (">=", 0.97),
@@ -38,6 +38,14 @@ GOALS: dict[str, tuple[str, float]] = {
     "system.rss_total_mb": ("<=", 350),
     "cli.status_ms": ("<=", 300),
     "cli.help_ms": ("<=", 300),
+    "vault.index_notes_per_s": (">=", 400),
+    "vault.reindex_one_ms": ("<=", 500),
+    "vault.search_ms": ("<=", 30),
+    "vault.search_vs_rg": ("<=", 0.5),
+    "vault.backlinks_ms": ("<=", 10),
+    "vault.move_hub_s": ("<=", 5),
+    "vault.open_s": ("<=", 1),
+    "vault.rss_mb": ("<=", 200),
 }
 
 
@@ -64,6 +72,7 @@ SECTIONS: dict[str, Callable[[], dict[str, Any]]] = {
     "system": system.running,
     "restart": _restart,
     "decode": _decode,
+    "vault": vault.measure,
 }
 
 

@@ -118,8 +118,8 @@ def test_a_note_that_cannot_be_written_to_its_end_loses_nothing(tmp_path: Path) 
         assert system.eris("up").returncode == 0
         call, vault = ToolCaller(system), system.pid("vault")
         limits = resource.prlimit(vault, resource.RLIMIT_FSIZE)
-        resource.prlimit(vault, resource.RLIMIT_FSIZE, (60_000, limits[1]))
-        arguments = {"path": "today.md", "content": "x" * 100_000}
+        resource.prlimit(vault, resource.RLIMIT_FSIZE, (200_000, limits[1]))
+        arguments = {"path": "today.md", "content": "x" * 240_000}
         refused = call("vault:write", **arguments, mode="append")
         assert (refused.ok, refused.code, refused.receipt) == (False, "storage", "")
         assert "today.md wasn't written, and nothing was changed" in refused.content

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from eris.actor import Port
-from proto.router import Route, Routed
+from proto.control import Done
+from proto.router import RegisterSkills, Route, Routed, SkillSummary
 from tests.embedding import embedding_folder
 from tests.support import Processes, processes, wait_until
 
@@ -96,6 +97,19 @@ def test_a_tool_that_is_registered_later_is_found_though_the_embedder_is_away(
         assert tools(port, "what time is it") == []
         group.start("agenda")
         wait_until(lambda: tools(port, "what time is it") == ["clock:now"], 10)
+
+
+def test_the_skills_that_the_vault_tells_of_are_found(tmp_path: Path) -> None:
+    minutes = SkillSummary(name="meeting-minutes", description="Turns a transcript into minutes.")
+    said = "turn this transcript into minutes"
+    with processes(tmp_path) as group:
+        group.start("bus")
+        group.start("router")
+        vault, port = group.connect("vault"), group.connect("orchestrator")
+        for skills, names in (((minutes,), ("meeting-minutes",)), ((), ())):
+            vault.ask("router", RegisterSkills(skills=skills), Done, within=20, retry=True)
+            assert route(port, said).skills == names
+            assert route(port, "tell me a joke").skills == ()
 
 
 @pytest.mark.model

@@ -8,7 +8,22 @@ import threading
 
 import pytest
 
+from proto.router import Route, Routed
 from proto.tools import CallTool, Origin, ToolResult
+from proto.vault import (
+    EditKind,
+    EditNote,
+    Found,
+    IndexState,
+    IndexStatus,
+    LinkKinds,
+    Links,
+    ListLinks,
+    MoveNote,
+    SearchNotes,
+    Undo,
+    Written,
+)
 from tests.support import Processes, processes, wait_until
 
 pytestmark = pytest.mark.process
@@ -121,6 +136,175 @@ def test_a_vault_that_vanishes_and_comes_back_costs_errors_only(bus, gatekeeper)
     bus.vault.with_name("away").rename(bus.vault)
     assert ask(gatekeeper, "vault", "vault:read", path="a.md").ok
     assert bus.children["vault"].poll() is None
+
+
+# Beside other programs, and over crashes.
+
+
+@pytest.fixture
+def people(bus: Processes):
+    """What somebody at the machine may ask; the vault is running."""
+    bus.start("vault")
+    port = bus.connect("cli")
+    return lambda body, expect: port.ask("vault", body, expect, within=60, retry=True)
+
+
+def key():
+    return os.urandom(8).hex()
+
+
+def paths_found(people, query):
+    return [hit.path for hit in people(SearchNotes(query=query), Found).hits]
+
+
+def contents(vault):
+    return {
+        path.relative_to(vault).as_posix(): path.read_text()
+        for path in vault.rglob("*")
+        if path.is_file() and ".eris" not in path.parts
+    }
+
+
+def test_what_another_program_saves_is_found_and_what_it_removes_is_not(bus, people):
+    assert paths_found(people, "heron") == []
+    (bus.vault / "birds.md").write_text("A heron at the pond.\n")
+    wait_until(lambda: paths_found(people, "heron") == ["birds.md"], 20)
+    (bus.vault / "birds.md").write_text("A kingfisher at the pond.\n")
+    wait_until(lambda: paths_found(people, "kingfisher") == ["birds.md"], 20)
+    (bus.vault / "birds.md").rename(bus.vault / "pond.md")
+    wait_until(lambda: paths_found(people, "kingfisher") == ["pond.md"], 20)
+    (bus.vault / "pond.md").unlink()
+    wait_until(lambda: paths_found(people, "kingfisher") == [], 20)
+
+
+def test_what_was_saved_while_nothing_ran_is_found_after_the_start(bus, people):
+    (bus.vault / "a.md").write_text("before\n")
+    wait_until(lambda: paths_found(people, "before") == ["a.md"], 20)
+    bus.kill("vault")
+    (bus.vault / "a.md").write_text("meanwhile\n")
+    (bus.vault / "b.md").write_text("meanwhile too\n")
+    bus.start("vault")
+    wait_until(lambda: sorted(paths_found(people, "meanwhile")) == ["a.md", "b.md"], 20)
+
+
+def test_our_own_writes_are_in_the_index_at_once(people):
+    for number in range(5):
+        people(
+            EditNote(idem=key(), kind=EditKind.APPEND, note="log", content=f"word{number}"), Written
+        )
+        assert paths_found(people, f"word{number}") == ["log.md"]
+
+
+MANY = 300
+
+
+def test_killed_in_the_middle_of_a_move_it_is_whole_after_the_start_and_can_be_undone(bus, people):
+    for number in range(MANY):
+        (bus.vault / f"{number}.md").write_text(f"see [[hub]] and [[hub|{number}]]\n")
+    (bus.vault / "hub.md").write_text("hub\n")
+    before = contents(bus.vault)
+    wait_until(
+        lambda: (
+            len(people(ListLinks(kind=LinkKinds.BACKLINKS, note="hub"), Links).links) == 2 * MANY
+        ),
+        60,
+    )
+    move = MoveNote(idem=key(), note="hub", target="centre")
+    results = []
+    thread = threading.Thread(target=lambda: results.append(people(move, Written)))
+    thread.start()
+    wait_until(lambda: any("centre" in text for text in contents_or_nothing(bus.vault)), 60)
+    bus.kill("vault")
+    bus.start("vault")
+    thread.join(90)
+    assert results[0].path == "centre.md"
+    after = contents(bus.vault)
+    assert after == {
+        path.replace("hub", "centre"): text.replace("[[hub", "[[centre")
+        for path, text in before.items()
+    }
+    people(Undo(idem=key()), Written)
+    assert contents(bus.vault) == before
+
+
+def contents_or_nothing(vault):
+    """Texts of a few notes, while others are being replaced."""
+    texts = []
+    for number in range(0, MANY, 10):
+        try:
+            texts.append((vault / f"{number}.md").read_text())
+        except FileNotFoundError:
+            continue
+    return texts
+
+
+def test_two_writers_at_once_lose_nothing(bus, people, gatekeeper_beside):
+    def one():
+        for number in range(30):
+            request = EditNote(
+                idem=key(), kind=EditKind.APPEND, note="log", content=f"person {number}"
+            )
+            people(request, Written)
+
+    def other():
+        for number in range(30):
+            result = ask(
+                gatekeeper_beside, "vault", "vault:append", path="log", content=f"model {number}"
+            )
+            assert result.ok, result.content
+
+    threads = [threading.Thread(target=work) for work in (one, other)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    lines = (bus.vault / "log.md").read_text().splitlines()
+    for who in ("person", "model"):
+        assert [line for line in lines if line.startswith(who)] == [f"{who} {n}" for n in range(30)]
+    assert len(lines) == 60
+
+
+@pytest.fixture
+def gatekeeper_beside(bus: Processes):
+    return bus.connect("gatekeeper")
+
+
+def test_an_undo_after_a_restart_takes_back_what_was_done_before_it(bus, people):
+    (bus.vault / "a.md").write_text("one\n")
+    people(EditNote(idem=key(), kind=EditKind.APPEND, note="a", content="two"), Written)
+    bus.kill("vault")
+    bus.start("vault")
+    people(Undo(idem=key()), Written)
+    assert (bus.vault / "a.md").read_text() == "one\n"
+
+
+def test_the_index_is_made_anew_when_it_is_lost_or_damaged(bus, people):
+    (bus.vault / "a.md").write_text("precious\n")
+    wait_until(lambda: paths_found(people, "precious") == ["a.md"], 20)
+    bus.kill("vault")
+    (bus.paths.state / "index.sqlite").write_bytes(b"no database" * 1000)
+    bus.start("vault")
+    wait_until(lambda: paths_found(people, "precious") == ["a.md"], 20)
+    people(IndexStatus(rebuild=True), IndexState)
+    wait_until(lambda: not people(IndexStatus(), IndexState).building, 20)
+    assert paths_found(people, "precious") == ["a.md"]
+
+
+def test_the_router_is_told_of_skills_and_of_every_change(bus):
+    skill = bus.vault / "Eris" / "Skills" / "minutes" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("---\nname: minutes\ndescription: Turns a transcript into minutes.\n---\nx\n")
+    bus.start("router")
+    bus.start("vault")
+    port = bus.connect("orchestrator")
+
+    def fitting():
+        said = "turn this transcript into minutes"
+        return port.ask("router", Route(text=said), Routed, within=20, retry=True).skills
+
+    wait_until(lambda: fitting() == ("minutes",), 20)
+    skill.unlink()
+    wait_until(lambda: fitting() == (), 20)
 
 
 def test_a_stop_ends_it_with_status_0(bus, gatekeeper):

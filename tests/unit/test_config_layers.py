@@ -115,6 +115,16 @@ BAD = [
     ("model = 3\n", "model", 1),
     ("[tools]\ndenied = 'vault:write'\n", "tools.denied", 2),
     ("[bus]\ntcp = 'localhost'\n", "bus.tcp", 2),
+    ("[vault]\nread_only = 'Archive'\n", "vault.read_only", 2),
+    ("[vault]\nread_only = ['Archive', '/etc']\n", "vault.read_only", 2),
+    ("[vault]\nread_only = ['']\n", "vault.read_only", 2),
+    ("[vault]\nskills = ['../skills']\n", "vault.skills", 2),
+    ("[vault]\nagent_folder = '.eris'\n", "vault.agent_folder", 2),
+    ("[vault]\nagent_folder = 'Eris/'\n", "vault.agent_folder", 2),
+    ("[vault]\nagent_folder = 'a/.b'\n", "vault.agent_folder", 2),
+    ("[vault]\nagent_folder = '~/a'\n", "vault.agent_folder", 2),
+    ("[vault]\nagent_folder = 'C:/a'\n", "vault.agent_folder", 2),
+    ("[vault]\nagent_folder = 'a\\b'\n", "vault.agent_folder", 2),
     ("model = { threads = -1 }\n", "model.threads", 1),
     ("model.threads = -1\n", "model.threads", 1),
 ]
@@ -128,6 +138,19 @@ def test_a_bad_value_is_refused_with_file_line_and_key(vault, environ, text, key
     assert caught.value.details == {"key": key, "path": str(vault_file(vault)), "line": line}
     assert f"{vault_file(vault)}, line {line}: {key} " in caught.value.message
     assert caught.value.hint
+
+
+def test_a_path_that_leads_out_of_the_vault_is_refused_in_words(vault, environ):
+    write(vault_file(vault), "[vault]\nread_only = ['Archive', '../other']\n")
+    with pytest.raises(ConfigurationError, match="expected a path in the vault such as") as caught:
+        load_settings(vault, environ)
+    assert "regex" not in caught.value.message
+
+
+def test_a_path_in_the_vault_may_have_spaces_any_script_and_an_extension(vault, environ):
+    paths = ("Work", "00_Invariants/Me.md", "Müll & Co/日記", "v1.2 (old)")
+    write(vault_file(vault), f"[vault]\nread_only = {list(paths)}\n")
+    assert load_settings(vault, environ).settings.vault.read_only == paths
 
 
 def test_a_bad_variable_is_refused_by_name(environ):

@@ -145,10 +145,28 @@ def test_recalled_memory_has_its_own_segment():
     ]
 
 
+SKILLED = msgspec.structs.replace(OFFER, skills="[skill minutes]\n1. List who was there.\n")
+
+
+def test_skills_stand_in_the_message_of_the_turn_and_nowhere_before():
+    messages = prompt("write the minutes", [SKILLED], before=[past(0, "hello", "Hi!", CHAT)])
+    assert [message for message in messages[:-1] if texts([message], "skills")] == []
+    assert texts(messages, "skills") == [
+        "How to do it, if it fits:\n[skill minutes]\n1. List who was there.\n\n"
+    ]
+    segments = [part.segment for part in messages[-1].parts]
+    assert segments == ["tools", "skills", "time", "user", "tools"]
+
+
 @pytest.mark.parametrize(
     "steps",
-    [(CHAT, saying("Hi!")), TOOL_TURN, (OFFER, CALLING, CALL, RESULT, saying("ok", 1))],
-    ids=["chat", "tool", "other answer"],
+    [
+        (CHAT, saying("Hi!")),
+        TOOL_TURN,
+        (OFFER, CALLING, CALL, RESULT, saying("ok", 1)),
+        (SKILLED, saying("Hi!")),
+    ],
+    ids=["chat", "tool", "other answer", "skill"],
 )
 def test_each_prompt_goes_on_from_the_one_before(steps):
     """Every prompt of a turn, and the next turn's, begins with the previous prompt and answer."""

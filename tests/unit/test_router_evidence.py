@@ -66,6 +66,41 @@ def test_a_plain_command_has_its_tool(text: str, tool: str) -> None:
     assert best(text) == tool
 
 
+MORE_TOOLS = (
+    *TOOLS,
+    *("vault:append", "vault:edit", "vault:move", "vault:delete", "vault:undo", "vault:links"),
+    *("vault:tasks", "vault:daily", "vault:taglist", "vault:query", "skills:create"),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "tool"),
+    [
+        ("replace cats with dogs in pets.md", "vault:edit"),
+        ("set the status of book.md to read", "vault:edit"),
+        ("ersetze Hund durch Katze in tiere.md", "vault:edit"),
+        ("put this under the section Ideas of garden.md", "vault:append"),
+        ("rename ideas.md to thoughts.md", "vault:move"),
+        ("delete draft.md", "vault:delete"),
+        ("undo that", "vault:undo"),
+        ("show backlinks of ideas.md", "vault:links"),
+        ("which notes link to Hub?", "vault:links"),
+        ("add the task repot the fern in home.md", "vault:tasks"),
+        ("mark 'call mum' as done", "vault:tasks"),
+        ("what's in today's daily note?", "vault:daily"),
+        ("list my tags", "vault:taglist"),
+        ("notes with status = open", "vault:query"),
+        ("make a skill for invoices", "skills:create"),
+        ("read ideas.md", "vault:read"),
+        ("add eggs to shopping.md", "vault:write"),
+        ("what's in archive/?", "vault:list"),
+    ],
+)
+def test_a_plain_command_has_its_tool_among_many(text: str, tool: str) -> None:
+    found = evidence(text, MORE_TOOLS)
+    assert found[tool] == max(found.values())
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -13,11 +13,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from actors.vault.ledger import WriteLedger
+from actors.vault.journal import Journal
+from actors.vault.lookup import Lookup
 from actors.vault.names import parse_path
 from actors.vault.reading import Reader
+from actors.vault.service.finding import Finder
+from actors.vault.steps import Cause
 from actors.vault.vault_folder import VaultFolder
-from actors.vault.writing import Mode, Order, Writer
+from actors.vault.writing import Mode, NoteWriter
 from eris.errors import (
     ConfigurationError,
     ConflictError,
@@ -53,18 +56,28 @@ def vault(place):
 
 @pytest.fixture
 def reader(vault):
-    return Reader(vault, clock=lambda: 0.0)
+    return reader_of(vault)
+
+
+def reader_of(vault):
+    lookup = Lookup(vault, clock=lambda: 0.0)
+    return Reader(Finder(vault, lookup), lookup, clock=lambda: 0.0)
 
 
 @pytest.fixture
 def writer(vault, tmp_path):
-    ledger = WriteLedger(tmp_path / "vault.sqlite", lambda: 0.0)
-    yield Writer(vault, ledger, clock=lambda: 0.0, random_hex=lambda n: os.urandom(n).hex())
-    ledger.close()
+    journal = Journal(tmp_path / "vault.sqlite", lambda: 0.0)
+    yield NoteWriter(
+        vault,
+        journal,
+        lookup=Lookup(vault, clock=lambda: 0.0),
+        random_hex=lambda n: os.urandom(n).hex(),
+    )
+    journal.close()
 
 
 def order(path, content="text", mode=Mode.APPEND):
-    return Order(os.urandom(8).hex(), path, content, mode)
+    return Cause(os.urandom(8).hex()), path, content, mode
 
 
 def everything_under(folder):
@@ -97,7 +110,7 @@ def test_a_link_that_leads_out_is_neither_read_nor_written_nor_listed(
         reader.read(path)
     for mode in Mode:
         with pytest.raises(DeniedError):
-            writer.write(order(path, mode=mode))
+            writer.write(*order(path, mode=mode))
     with pytest.raises(ErisError):
         reader.list(name)
 
@@ -133,14 +146,14 @@ def test_nothing_is_written_through_a_link_even_inside(place, writer):
     (place / "folder").symlink_to("notes")
     for path in ("link.md", "folder/today.md", "folder/new.md"):
         with pytest.raises(DeniedError, match="is a link"):
-            writer.write(order(path))
+            writer.write(*order(path))
     assert (place / "notes" / "today.md").read_text() == "buy milk"
 
 
 def test_a_dangling_link_is_no_way_to_create_a_file(place, reader, writer, tmp_path):
     (place / "new.md").symlink_to("../outside/new.md")
     with pytest.raises(DeniedError):
-        writer.write(order("new.md"))
+        writer.write(*order("new.md"))
     with pytest.raises(DeniedError):
         reader.read("new.md")
     assert everything_under(tmp_path / "outside") == ["secret.md"]
@@ -172,7 +185,7 @@ def test_no_path_whatever_reads_or_writes_anything_outside(
     with contextlib.suppress(ErisError):
         seen = reader.read(path).text
     with contextlib.suppress(ErisError):
-        writer.write(order(path, "written"))
+        writer.write(*order(path, "written"))
     assert SECRET not in seen
     assert everything_under(tmp_path / "outside") == ["secret.md"]
     assert (tmp_path / "outside" / "secret.md").read_text() == SECRET
@@ -219,10 +232,10 @@ WORK = {
     "read": lambda reader, _: reader.read("notes/today.md").text,
     "read by name": lambda reader, _: reader.read("today").text,
     "list": lambda reader, _: "\n".join(reader.list("notes").lines),
-    "append": lambda _, writer: writer.write(order("notes/today.md", "written")),
-    "overwrite": lambda _, writer: writer.write(order("notes/today.md", "new", Mode.OVERWRITE)),
-    "create": lambda _, writer: writer.write(order("notes/new.md", "written")),
-    "create deep": lambda _, writer: writer.write(order("notes/a/b/new.md", "written")),
+    "append": lambda _, writer: writer.write(*order("notes/today.md", "written")),
+    "overwrite": lambda _, writer: writer.write(*order("notes/today.md", "new", Mode.OVERWRITE)),
+    "create": lambda _, writer: writer.write(*order("notes/new.md", "written")),
+    "create deep": lambda _, writer: writer.write(*order("notes/a/b/new.md", "written")),
 }
 
 
@@ -292,7 +305,7 @@ def test_a_folder_swapped_thousands_of_times_while_working_never_lets_a_byte_thr
         if done.is_set() or not swapper.is_alive():
             break
         with contextlib.suppress(ErisError):
-            writer.write(order(f"notes/new{number % 50}.md", "written\n"))
+            writer.write(*order(f"notes/new{number % 50}.md", "written\n"))
         with contextlib.suppress(ErisError):
             seen.add(reader.read("notes/today.md").text)
     swapper.join(60)
@@ -312,14 +325,14 @@ def test_a_pipe_a_socket_and_a_device_are_refused_at_once(place, reader, writer)
             with pytest.raises(InvalidError, match="pipe, socket or device"):
                 reader.read(name)
             with pytest.raises(InvalidError, match="pipe, socket or device"):
-                writer.write(order(name))
+                writer.write(*order(name))
 
 
 def test_a_note_in_the_other_unicode_spelling_is_the_same_note(place, vault, reader, writer):
     decomposed = unicodedata.normalize("NFD", "café.md")
     (place / decomposed).write_text("un")
     assert reader.read("café.md").text == "un"
-    writer.write(order("café.md", "deux"))
+    writer.write(*order("café.md", "deux"))
     assert (place / decomposed).read_text() == "un\ndeux"
     with vault.root() as root:
         assert [entry.name for entry in root.entries()] == ["café.md", "notes"]
@@ -347,7 +360,7 @@ def test_names_that_are_no_unicode_do_no_harm(place, reader, writer):
     for name in ("only", "plan"):
         with pytest.raises(NotFoundError):
             reader.read(name)
-    assert writer.write(order("only")).path == "only.md"
+    assert writer.write(*order("only")).path == "only.md"
 
 
 def test_a_name_with_a_line_break_can_not_pretend_to_be_something_else(place, reader):
@@ -403,7 +416,7 @@ def test_a_deep_vault_with_spaces_and_emoji_works(tmp_path):
     (path / "x.md").write_text("deep")
     assert len(str(path)) > 200
     folder = VaultFolder(path)
-    assert Reader(folder, clock=lambda: 0.0).read("x.md").text == "deep"
+    assert reader_of(folder).read("x.md").text == "deep"
     folder.close()
 
 
@@ -414,7 +427,7 @@ def test_no_descriptor_is_left_open(place, vault, reader, writer):
     paths = ["notes/today.md", "today", "nowhere.md", "../x", "notes", "notes/today.md/x", "a/b/c"]
     before = count()
     for path in paths:
-        for work in (reader.read, reader.list, lambda path: writer.write(order(path))):
+        for work in (reader.read, reader.list, lambda path: writer.write(*order(path))):
             try:
                 work(path)
             except ErisError:

@@ -1,14 +1,11 @@
-"""Reading, listing and searching: sane sentences for whatever is there."""
-
-import itertools
-import os
-from dataclasses import replace
+"""Reading and listing: sane sentences for whatever is there."""
 
 import pytest
 
+from actors.vault.lookup import Lookup
 from actors.vault.reading import MOST_LISTED, PAGE_CHARACTERS, Reader
 from actors.vault.replacing import MOST_BYTES
-from actors.vault.search import MOST_NOTES, Excerpt, search, words_of
+from actors.vault.service.finding import Finder
 from actors.vault.vault_folder import VaultFolder
 from eris.errors import ConflictError, InvalidError, NotFoundError
 
@@ -29,7 +26,8 @@ def vault(place):
 
 @pytest.fixture
 def reader(vault):
-    return Reader(vault, clock=lambda: 0.0)
+    lookup = Lookup(vault, clock=lambda: 0.0)
+    return Reader(Finder(vault, lookup), lookup, clock=lambda: 0.0)
 
 
 def fill(place, notes):
@@ -185,10 +183,9 @@ def test_what_is_no_folder_is_not_listed(place, reader, folder, error):
 
 
 @pytest.mark.parametrize("folder", ["", "/", ".", "./", "vault", "Vault", "vault:", "*", " "])
-def test_what_models_write_for_the_whole_vault_is_that(place, vault, reader, folder):
+def test_what_models_write_for_the_whole_vault_is_that(place, reader, folder):
     fill(place, {"notes/today.md": "milk"})
     assert reader.list(folder).lines == ("notes/", "notes/today.md")
-    assert found(vault, "milk", folder).found == 1
 
 
 def test_a_folder_called_vault_goes_first(place, reader):
@@ -201,112 +198,3 @@ def test_the_folders_there_are_are_named_when_one_is_missing(place, reader):
     with pytest.raises(NotFoundError, match="There is no folder notez") as caught:
         reader.list("notez")
     assert caught.value.hint == "The folders in the vault are notes, projects."
-
-
-# Search.
-
-
-def found(vault, query, folder="", clock=lambda: 0.0):
-    return search(vault, query, folder, clock=clock)
-
-
-QUERIES = {
-    "a word": ("milk", ["notes/today.md", "shop.md"]),
-    "another case": ("MILK", ["notes/today.md", "shop.md"]),
-    "all of the words": ("milk eggs", ["shop.md"]),
-    "a phrase": ('"two eggs"', ["shop.md"]),
-    "with question mark": ("eggs?", ["shop.md"]),
-    "the other Unicode spelling": ("cafe\u0301", ["café.txt"]),
-    "a folded letter": ("STRASSE", ["café.txt"]),
-    "in the name": ("today", ["notes/today.md"]),
-    "more often first": ("tea", ["shop.md", "notes/today.md"]),
-    "not in hidden things": ("hidden", []),
-    "not in pictures": ("PNG", []),
-    "nothing": ("absent", []),
-}
-
-
-@pytest.mark.parametrize(("query", "paths"), QUERIES.values(), ids=QUERIES.keys())
-def test_notes_are_found_by(place, vault, query, paths):
-    fill(
-        place,
-        {
-            "notes/today.md": "buy milk\nand tea",
-            "shop.md": "Milk\ntwo eggs\ntea tea tea",
-            "café.txt": "In the café, Straße 5",
-            ".trash/x.md": "hidden",
-            "cat.png": b"PNG",
-        },
-    )
-    assert [match.path for match in found(vault, query).matches] == paths
-
-
-def test_excerpts_have_the_line_and_its_number(place, vault):
-    fill(place, {"a.md": "one\n\n  buy milk today  \nmilk\nno\nmilk and milk\nmilk again"})
-    (match,) = found(vault, "milk").matches
-    assert match.excerpts == (
-        Excerpt(3, "buy milk today"),
-        Excerpt(4, "milk"),
-        Excerpt(6, "milk and milk"),
-    )
-
-
-def test_a_very_long_line_is_shown_around_the_word(place, vault):
-    fill(place, {"a.md": "x " * 5000 + "needle" + " y" * 5000})
-    (match,) = found(vault, "needle").matches
-    assert "needle" in match.excerpts[0].text
-    assert len(match.excerpts[0].text) < 200
-
-
-def test_if_no_note_has_every_word_the_rare_words_count(place, vault):
-    fill(place, {f"notes/{number}.md": "about things" for number in range(9)})
-    fill(place, {"food.md": "milk"})
-    results = found(vault, "notes about milk")
-    assert not results.complete
-    assert results.matches[0].path == "food.md"
-
-
-def test_only_the_folder_asked_for_is_searched(place, vault):
-    fill(place, {"a/x.md": "milk", "b/x.md": "milk"})
-    assert [match.path for match in found(vault, "milk", "b").matches] == ["b/x.md"]
-
-
-def test_links_are_not_followed_and_what_is_found_is_found_once(place, vault, tmp_path):
-    fill(place, {"a/x.md": "milk"})
-    fill(tmp_path / "outside", {"y.md": "milk"})
-    (place / "inside").symlink_to("a")
-    (place / "outside").symlink_to("../outside")
-    (place / "a" / "loop").symlink_to("..")
-    assert [match.path for match in found(vault, "milk").matches] == ["a/x.md"]
-
-
-def test_odd_files_do_not_stop_a_search(place, vault):
-    fill(place, {"latin.md": b"caf\xe9 milk", "ok.md": "milk", "big.md": b"x" * (MOST_BYTES + 1)})
-    os.mkfifo(place / "pipe.md")
-    results = found(vault, "milk")
-    assert [match.path for match in results.matches] == ["latin.md", "ok.md"]
-    assert results.skipped == 1
-
-
-def test_a_search_is_cut_short_when_its_time_is_over_and_says_so(place, vault):
-    fill(place, {f"{number:03}.md": "milk" for number in range(100)})
-    ticks = itertools.count()
-    results = found(vault, "milk", clock=lambda: next(ticks) / 2)
-    assert results.cut_short
-    assert 0 < results.searched < 100
-
-
-def test_only_the_best_notes_are_returned_with_the_number_of_all(place, vault):
-    fill(place, {f"{number}.md": "milk" for number in range(MOST_NOTES + 7)})
-    results = found(vault, "milk")
-    assert (len(results.matches), results.found) == (MOST_NOTES, MOST_NOTES + 7)
-
-
-@pytest.mark.parametrize("query", ["", "  ", "?!", '""'])
-def test_a_query_without_words_is_refused(query):
-    with pytest.raises(InvalidError, match="no words"):
-        words_of(query)
-
-
-def test_results_of_an_empty_vault(place, vault):
-    assert replace(found(vault, "milk"), words=()).matches == ()

@@ -10,16 +10,14 @@ import subprocess
 import sys
 import textwrap
 import threading
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from actors.vault import writing
-from actors.vault.ledger import Intent, Receipt, State, WriteLedger
-from actors.vault.replacing import MOST_BYTES
-from actors.vault.vault_folder import VaultFolder
-from actors.vault.writing import Mode, Order, Writer
+from actors.vault import renaming
+from actors.vault.replacing import MOST_BYTES, digest_of
+from actors.vault.steps import Entry, Receipt, State, Write
+from actors.vault.writing import Mode
 from eris.errors import (
     ConfigurationError,
     ConflictError,
@@ -29,6 +27,7 @@ from eris.errors import (
     StorageError,
     UnavailableError,
 )
+from tests.opened_vault import OpenedVault, cause
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -40,24 +39,9 @@ def place(tmp_path):
     return vault
 
 
-class Opened:
-    """A writer with what it needs, as after a start of the process."""
-
-    def __init__(self, place, ledger_file):
-        self.folder = VaultFolder(place)
-        self.ledger = WriteLedger(ledger_file, lambda: 1000.0)
-        self.writer = Writer(
-            self.folder, self.ledger, clock=lambda: 0.0, random_hex=lambda n: os.urandom(n).hex()
-        )
-
-    def close(self):
-        self.ledger.close()
-        self.folder.close()
-
-
 @pytest.fixture
 def opened(place, tmp_path):
-    both = Opened(place, tmp_path / "vault.sqlite")
+    both = OpenedVault(place, tmp_path / "vault.sqlite")
     yield both
     both.close()
 
@@ -68,7 +52,7 @@ def writer(opened):
 
 
 def order(path, content="text", mode=Mode.APPEND, call_id=""):
-    return Order(call_id or os.urandom(8).hex(), path, content, mode)
+    return cause(call_id=call_id), path, content, mode
 
 
 def temporaries(place):
@@ -99,7 +83,7 @@ def test_an_append_adds_lines_and_touches_no_other_byte(place, writer, before, c
     note = place / "notes" / "today.md"
     if before is not None:
         note.write_bytes(before)
-    receipt = writer.write(order("notes/today.md", content))
+    receipt = writer.write(*order("notes/today.md", content))
     assert note.read_bytes() == after
     assert receipt.action == ("created" if before is None else "appended")
     assert receipt.size == len(content.encode())
@@ -107,19 +91,19 @@ def test_an_append_adds_lines_and_touches_no_other_byte(place, writer, before, c
 
 def test_writing_without_a_mode_by_default_never_destroys_the_day(place, writer):
     (place / "notes" / "today.md").write_text("a whole day\n")
-    writer.write(order("notes/today.md", "buy milk"))
+    writer.write(*order("notes/today.md", "buy milk"))
     assert (place / "notes" / "today.md").read_text() == "a whole day\nbuy milk"
 
 
 def test_overwriting_replaces_all_of_it_byte_for_byte(place, writer):
     note = place / "notes" / "today.md"
     note.write_bytes(b"\xef\xbb\xbfold\r\n")
-    assert writer.write(order("notes/today.md", "new\n", Mode.OVERWRITE)).action == "overwrote"
+    assert writer.write(*order("notes/today.md", "new\n", Mode.OVERWRITE)).action == "overwrote"
     assert note.read_bytes() == b"new\n"
 
 
 def test_overwriting_what_is_not_there_creates_it(place, writer):
-    assert writer.write(order("notes/x.md", "new", Mode.OVERWRITE)).action == "created"
+    assert writer.write(*order("notes/x.md", "new", Mode.OVERWRITE)).action == "created"
 
 
 PATHS = {
@@ -145,13 +129,13 @@ def test_the_receipt_names_the_note_that_was_written(*, place, writer, there, pa
     for name in there:
         (place / name).parent.mkdir(exist_ok=True)
         (place / name).write_text("before\n")
-    receipt = writer.write(order(path, "milk"))
+    receipt = writer.write(*order(path, "milk"))
     assert (receipt.path, receipt.asked) == (written, asked)
     assert "milk" in (place / written).read_text()
 
 
 def test_a_slash_in_a_title_makes_a_folder_and_says_so(place, writer):
-    receipt = writer.write(order("notes/Coupon Enable/Disable Feature", "x"))
+    receipt = writer.write(*order("notes/Coupon Enable/Disable Feature", "x"))
     assert receipt.path == "notes/Coupon Enable/Disable Feature.md"
     assert receipt.folder == "notes/Coupon Enable"
 
@@ -161,7 +145,7 @@ def test_of_several_notes_of_one_name_none_is_written_and_all_are_named(place, w
     for folder in ("notes", "old"):
         (place / folder / "today.md").write_text("x")
     with pytest.raises(ConflictError, match=r"notes/today\.md, old/today\.md"):
-        writer.write(order("today"))
+        writer.write(*order("today"))
     assert not (place / "today.md").exists()
 
 
@@ -171,7 +155,7 @@ def test_overwriting_needs_the_exact_path(place, writer, path):
     if (place / "Notes").exists():
         pytest.skip("this disk doesn't tell case apart")
     with pytest.raises(ConflictError, match=r"There is a note notes/plan\.md, which isn't exactly"):
-        writer.write(order(path, "x", Mode.OVERWRITE))
+        writer.write(*order(path, "x", Mode.OVERWRITE))
     assert (place / "notes" / "plan.md").read_text() == "precious"
     assert not (place / "plan.md").exists()
 
@@ -210,9 +194,9 @@ def test_what_is_refused_changes_nothing_and_leaves_nothing(
     (place / "locked.md").chmod(0o444)
     before = {each: each.is_file() and each.read_bytes() for each in place.rglob("*")}
     with pytest.raises(kind, match=sentence):
-        opened.writer.write(order(path, content, mode))
+        opened.writer.write(*order(path, content, mode))
     assert {each: each.is_file() and each.read_bytes() for each in place.rglob("*")} == before
-    assert opened.ledger.pending() == []
+    assert opened.journal.pending() == []
 
 
 def test_the_permissions_of_a_note_are_kept_and_new_ones_follow_their_folder(place, writer):
@@ -221,8 +205,8 @@ def test_the_permissions_of_a_note_are_kept_and_new_ones_follow_their_folder(pla
         (place / "notes").chmod(0o755)
         (place / "script.md").write_text("x")
         (place / "script.md").chmod(0o754)
-        writer.write(order("script.md"))
-        writer.write(order("notes/new/b.md"))
+        writer.write(*order("script.md"))
+        writer.write(*order("notes/new/b.md"))
     finally:
         os.umask(mask)
     modes = {
@@ -247,7 +231,7 @@ def test_whoever_reads_meanwhile_sees_the_old_or_the_new_note_whole(place, write
     reader.start()
     try:
         for number in range(30):
-            writer.write(order("big.md", contents[number % 2], Mode.OVERWRITE))
+            writer.write(*order("big.md", contents[number % 2], Mode.OVERWRITE))
     finally:
         done.set()
         reader.join(30)
@@ -259,41 +243,41 @@ def test_whoever_reads_meanwhile_sees_the_old_or_the_new_note_whole(place, write
 
 def test_a_repeated_call_returns_the_first_receipt_and_writes_nothing_more(place, writer):
     call = order("notes/today.md", "buy milk")
-    first = writer.write(call)
+    first = writer.write(*call)
     (place / "notes" / "today.md").write_text("edited since")
-    assert writer.write(call) == first
+    assert writer.write(*call) == first
     assert (place / "notes" / "today.md").read_text() == "edited since"
 
 
 def test_a_repeated_call_is_known_after_a_restart(place, tmp_path):
     call = order("notes/today.md", "buy milk")
     for _ in range(3):
-        process = Opened(place, tmp_path / "ledger.sqlite")
-        process.writer.write(call)
+        process = OpenedVault(place, tmp_path / "ledger.sqlite")
+        process.writer.write(*call)
         process.close()
     assert (place / "notes" / "today.md").read_text() == "buy milk"
 
 
 def test_the_same_call_with_other_content_is_a_conflict(place, writer):
     call = order("notes/today.md", "buy milk")
-    writer.write(call)
+    writer.write(*call)
     with pytest.raises(ConflictError, match="used before"):
-        writer.write(replace(call, content="sell milk"))
+        writer.write(*order("notes/today.md", "sell milk", call_id=call[0].call_id))
 
 
 def test_a_call_that_failed_can_be_tried_again(place, writer):
     call = order("notes/today.md", "x")
     (place / "notes" / "today.md").mkdir()
     with pytest.raises(InvalidError):
-        writer.write(call)
+        writer.write(*call)
     (place / "notes" / "today.md").rmdir()
-    assert writer.write(call).action == "created"
+    assert writer.write(*call).action == "created"
 
 
 def test_twenty_threads_with_one_call_write_once_and_with_twenty_calls_twenty_times(place, writer):
     same = order("same.md", "line\n")
     calls = [same] * 20 + [order("each.md", f"line {number}\n") for number in range(20)]
-    threads = [threading.Thread(target=writer.write, args=(call,)) for call in calls]
+    threads = [threading.Thread(target=writer.write, args=call) for call in calls]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -323,29 +307,35 @@ def test_after_a_crash_the_note_says_whether_it_was_written(
     begin_and_crash(opened, call, "old" if action == "appended" else None, action)
     if on_disk is not None:
         (place / "notes" / "today.md").write_text(on_disk)
-    (place / "notes" / ".eris-0123456789abcdef.tmp").write_text("half")
+    (place / "notes" / ".eris-0123456789abcdef.tmp").write_text(finally_there[:2])
     if at_start:
-        assert [state for _, state in opened.writer.recover()] == [settled]
+        assert [each.state for each in opened.writer.recover()] == [settled]
         assert temporaries(place) == []
-    receipt = opened.writer.write(call)
+    receipt = opened.writer.write(*call)
     assert receipt.action == action
     assert (place / "notes" / "today.md").read_text() == finally_there
     assert temporaries(place) == []
-    assert opened.ledger.pending() == []
+    assert opened.journal.pending() == []
 
 
 def begin_and_crash(opened, call, before, action):
     after = f"{before}\nmilk" if before else "milk"
-    opened.ledger.begin(
-        Intent(
-            call_id=call.call_id,
-            request=call.digest,
-            parts=("notes", "today.md"),
-            temporary=".eris-0123456789abcdef.tmp",
-            before=writing._digest(before.encode()) if before else "",
-            after=writing._digest(after.encode()),
+    old, new = (before or "").encode(), after.encode()
+    opened.journal.begin(
+        Entry(
+            cause=call[0],
+            request=digest_of(repr((call[1], str(call[3]), call[2])).encode()),
             receipt=Receipt(path="notes/today.md", action=action, size=4),
-        )
+            changes=(
+                Write(
+                    path="notes/today.md",
+                    before=digest_of(old) if before else "",
+                    after=digest_of(new),
+                    temporary=".eris-0123456789abcdef.tmp",
+                ),
+            ),
+        ),
+        {digest_of(data): data for data in (old, new)},
     )
 
 
@@ -353,10 +343,10 @@ def test_a_note_changed_by_somebody_after_a_crash_is_left_alone_and_said_so(plac
     call = order("notes/today.md", "milk")
     begin_and_crash(opened, call, "old", "appended")
     (place / "notes" / "today.md").write_text("edited by hand")
-    assert [state for _, state in opened.writer.recover()] == [State.UNCERTAIN]
+    assert [each.state for each in opened.writer.recover()] == [State.UNCERTAIN]
     for _ in range(2):
         with pytest.raises(ConflictError, match="nothing more was written"):
-            opened.writer.write(call)
+            opened.writer.write(*call)
     assert (place / "notes" / "today.md").read_text() == "edited by hand"
 
 
@@ -366,7 +356,7 @@ def test_a_write_that_never_happened_is_forgotten_before_others_edit_the_note(pl
     begin_and_crash(opened, call, "old", "appended")
     opened.writer.recover()
     (place / "notes" / "today.md").write_text("edited by hand")
-    opened.writer.write(call)
+    opened.writer.write(*call)
     assert (place / "notes" / "today.md").read_text() == "edited by hand\nmilk"
 
 
@@ -376,14 +366,17 @@ def test_killed_at_any_moment_every_line_is_there_once(place, tmp_path):
         import os, sys, time, secrets
         from pathlib import Path
         from actors.vault.vault_folder import VaultFolder
-        from actors.vault.ledger import WriteLedger
-        from actors.vault.writing import Mode, Order, Writer
+        from actors.vault.journal import Journal
+        from actors.vault.steps import Cause
+        from actors.vault.writing import NoteWriter
+        from actors.vault.lookup import Lookup
         vault = VaultFolder(Path(sys.argv[1]))
-        ledger = WriteLedger(Path(sys.argv[2]), time.time)
-        writer = Writer(vault, ledger, clock=time.monotonic, random_hex=secrets.token_hex)
+        journal = Journal(Path(sys.argv[2]), time.time)
+        lookup = Lookup(vault, clock=time.monotonic)
+        writer = NoteWriter(vault, journal, lookup=lookup, random_hex=secrets.token_hex)
         writer.recover()
         for number in range(int(sys.argv[3]), 10**6):
-            writer.write(Order(f"call-{number}", f"log{number % 3}", f"line {number}", Mode.APPEND))
+            writer.write(Cause(f"call-{number}"), f"log{number % 3}", f"line {number}")
             print(number, flush=True)
     """)
     dice = random.Random(7)
@@ -403,7 +396,7 @@ def test_killed_at_any_moment_every_line_is_there_once(place, tmp_path):
         process.wait(30)
         process.stdout.close()
         acknowledged = int(rest[-1]) if rest else acknowledged
-    process = Opened(place, tmp_path / "k.sqlite")
+    process = OpenedVault(place, tmp_path / "k.sqlite")
     process.writer.recover()
     process.close()
     lines = "\n".join(path.read_text() for path in place.glob("log*.md")).split("\n")
@@ -427,17 +420,17 @@ def test_a_full_disk_is_said_and_loses_nothing(tmp_path):
     try:
         (place / "notes").mkdir()
         (place / "notes" / "today.md").write_text("precious\n")
-        process = Opened(place, tmp_path / "vault.sqlite")
+        process = OpenedVault(place, tmp_path / "vault.sqlite")
         call = order("notes/today.md", "x" * 100_000)
         with pytest.raises(StorageError, match=r"notes/today\.md wasn't written.*disk is full"):
-            process.writer.write(call)
+            process.writer.write(*call)
         with pytest.raises(StorageError, match="disk is full"):
-            process.writer.write(order("deep/er/new.md", "x" * 100_000))
+            process.writer.write(*order("deep/er/new.md", "x" * 100_000))
         assert (place / "notes" / "today.md").read_text() == "precious\n"
         assert sorted(path.name for path in place.rglob("*")) == ["notes", "today.md"]
-        assert process.writer.write(order("notes/today.md", "small")).action == "appended"
+        assert process.writer.write(*order("notes/today.md", "small")).action == "appended"
         subprocess.run(["mount", "-o", "remount,size=1m", place], check=True)
-        assert process.writer.write(call).action == "appended"
+        assert process.writer.write(*call).action == "appended"
         process.close()
     finally:
         subprocess.run(["umount", "-l", place], check=True)
@@ -449,16 +442,19 @@ def test_a_limit_in_the_middle_of_a_write_loses_nothing(place, tmp_path):
         import resource, signal, sys, time, secrets
         from pathlib import Path
         from actors.vault.vault_folder import VaultFolder
-        from actors.vault.ledger import WriteLedger
-        from actors.vault.writing import Mode, Order, Writer
+        from actors.vault.journal import Journal
+        from actors.vault.steps import Cause
+        from actors.vault.writing import NoteWriter
+        from actors.vault.lookup import Lookup
         from eris.errors import StorageError
-        ledger = WriteLedger(Path(sys.argv[2]), time.time)
+        journal = Journal(Path(sys.argv[2]), time.time)
         vault = VaultFolder(Path(sys.argv[1]))
-        writer = Writer(vault, ledger, clock=time.monotonic, random_hex=secrets.token_hex)
+        lookup = Lookup(vault, clock=time.monotonic)
+        writer = NoteWriter(vault, journal, lookup=lookup, random_hex=secrets.token_hex)
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, 500_000))
         try:
-            writer.write(Order("c", "today.md", "x" * 1_000_000, Mode.APPEND))
+            writer.write(Cause("c"), "today.md", "x" * 1_000_000)
         except StorageError as error:
             print(error.message)
     """)
@@ -498,7 +494,7 @@ def test_missing_permissions_are_said(tmp_path):
     place = tmp_path / "vault"
     place.mkdir()
     (place / "there.md").write_text("there")
-    process = Opened(place, tmp_path / "vault.sqlite")
+    process = OpenedVault(place, tmp_path / "vault.sqlite")
     (place / "there.md").chmod(0o400)
     place.chmod(0o555)
     parents = [parent for parent in place.parents if str(parent).startswith("/tmp/")]
@@ -508,9 +504,9 @@ def test_missing_permissions_are_said(tmp_path):
             parent.chmod(0o711)
         with an_ordinary_user():
             with pytest.raises(StorageError, match=r"new\.md wasn't written.*permission"):
-                process.writer.write(order("new.md"))
+                process.writer.write(*order("new.md"))
             with pytest.raises(StorageError, match=r"deep can't be made.*permission"):
-                process.writer.write(order("deep/new.md"))
+                process.writer.write(*order("deep/new.md"))
     finally:
         place.chmod(0o755)
         for parent, mode in zip(parents, modes, strict=True):
@@ -520,16 +516,16 @@ def test_missing_permissions_are_said(tmp_path):
 
 
 def test_a_record_that_can_not_be_kept_prevents_the_write(place, opened):
-    opened.ledger.close()
+    opened.journal.close()
     with pytest.raises(StorageError, match="record of writes"):
-        opened.writer.write(order("x.md"))
+        opened.writer.write(*order("x.md"))
     assert not (place / "x.md").exists()
 
 
 def test_a_damaged_record_is_put_aside(place, tmp_path):
     (tmp_path / "vault.sqlite").write_bytes(b"this is no database at all" * 100)
-    process = Opened(place, tmp_path / "vault.sqlite")
-    assert process.writer.write(order("x.md")).action == "created"
+    process = OpenedVault(place, tmp_path / "vault.sqlite")
+    assert process.writer.write(*order("x.md")).action == "created"
     process.close()
     assert (tmp_path / "vault.sqlite.damaged-1000").exists()
 
@@ -541,48 +537,37 @@ def test_a_record_of_a_newer_version_is_not_touched(place, tmp_path):
     database.execute("PRAGMA user_version = 99")
     database.close()
     with pytest.raises(ConfigurationError, match="another version"):
-        Opened(place, tmp_path / "vault.sqlite")
-
-
-def test_old_finished_writes_are_forgotten_and_pending_ones_are_not(place, tmp_path):
-    file = tmp_path / "vault.sqlite"
-    process = Opened(place, file)
-    done, pending = order("x.md"), order("notes/today.md", "milk")
-    process.writer.write(done)
-    begin_and_crash(process, pending, None, "created")
-    process.close()
-    later = WriteLedger(file, lambda: 1000.0 + 40 * 24 * 3600)
-    assert later.find(done.call_id) is None
-    assert later.find(pending.call_id) is not None
-    later.close()
+        OpenedVault(place, tmp_path / "vault.sqlite")
 
 
 def test_a_note_edited_at_the_last_moment_is_not_overwritten(place, opened, monkeypatch):
     (place / "x.md").write_text("old")
-    original = opened.ledger.begin
+    original = opened.journal.begin
 
-    def begin(intent):
-        original(intent)
+    def begin(*step):
+        number = original(*step)
         (place / "x.md").write_text("edited at the last moment")
+        return number
 
-    monkeypatch.setattr(opened.ledger, "begin", begin)
+    monkeypatch.setattr(opened.journal, "begin", begin)
     with pytest.raises(ConflictError, match="changed by somebody else"):
-        opened.writer.write(order("x.md", "new", Mode.OVERWRITE))
+        opened.writer.write(*order("x.md", "new", Mode.OVERWRITE))
     assert (place / "x.md").read_text() == "edited at the last moment"
     assert temporaries(place) == []
 
 
 def test_an_append_to_a_note_edited_at_the_last_moment_keeps_both(place, opened, monkeypatch):
-    original = opened.ledger.begin
+    original = opened.journal.begin
     edits = ["one\n", "two\n"]
 
-    def begin(intent):
-        original(intent)
+    def begin(*step):
+        number = original(*step)
         if edits:
             (place / "x.md").write_text(edits.pop(0))
+        return number
 
-    monkeypatch.setattr(opened.ledger, "begin", begin)
-    opened.writer.write(order("x.md", "milk"))
+    monkeypatch.setattr(opened.journal, "begin", begin)
+    opened.writer.write(*order("x.md", "milk"))
     assert (place / "x.md").read_text() == "two\nmilk"
 
 
@@ -593,16 +578,18 @@ def test_on_a_disk_without_hard_links_a_new_note_is_created_and_a_taken_name_lef
         raise OSError(errno.EPERM, os.strerror(errno.EPERM))
 
     monkeypatch.setattr(os, "link", no_links)
-    assert opened.writer.write(order("x.md", "milk")).action == "created"
-    original = opened.ledger.begin
+    monkeypatch.setattr(renaming, "_CALL", None)
+    assert opened.writer.write(*order("x.md", "milk")).action == "created"
+    original = opened.journal.begin
 
-    def begin(intent):
-        original(intent)
+    def begin(*step):
+        number = original(*step)
         if not (place / "y.md").exists():
             (place / "y.md").write_text("somebody was faster\n")
+        return number
 
-    monkeypatch.setattr(opened.ledger, "begin", begin)
-    assert opened.writer.write(order("y.md", "milk")).action == "appended"
+    monkeypatch.setattr(opened.journal, "begin", begin)
+    assert opened.writer.write(*order("y.md", "milk")).action == "appended"
     assert (place / "x.md").read_text() == "milk"
     assert (place / "y.md").read_text() == "somebody was faster\nmilk"
     assert temporaries(place) == []
@@ -611,6 +598,6 @@ def test_on_a_disk_without_hard_links_a_new_note_is_created_and_a_taken_name_lef
 def test_after_the_stop_nothing_is_written(place, writer):
     writer.stop()
     with pytest.raises(UnavailableError) as caught:
-        writer.write(order("x.md"))
+        writer.write(*order("x.md"))
     assert caught.value.retryable
     assert isinstance(caught.value, ErisError)
