@@ -78,6 +78,9 @@ PHRASES = _compile(
             \bdaily\s+(?:note|page)\b | \b(?:today|yesterday|tomorrow)'?s\s+(?:note|journal)\b
           | \btagesnotiz\b
         """,
+        "vault:delete": r"""
+            \b(?:delete|remove|trash)\s+(?:the|my|this|that)\s+(?:\w+\s+)?(?:notes?|files?|folder)\b
+        """,
         "vault:taglist": r"\b(?:which|what|list|show|my|all|used)\b~\b(?:hash)?tags\b",
         "vault:query": r"""
             \bnotes?\s+(?:where|with)\b~(?:=|<|>) | \bfrontmatter\b
@@ -115,6 +118,7 @@ NOTE_COMMANDS = _compile(
         """,
         "vault:delete": r"""
             ^(?:please\s+|can\s+you\s+|bitte\s+)?(?:delete|trash|lösch\w*|throw\s+(?:away|out))\b
+              (?!\s+(?:everything|all|what|the\s+(?:\w+\s+)?(?:text|words?|lines?|contents?))\b)
           | \b(?:delete|remove)\s+(?:the\s+|my\s+)?(?:notes?|files?|folders?)\b
           | \bthrow\b~\baway\b | \b(?:in|into|to)\s+the\s+trash\b | \bget\s+rid\s+of\b
         """,
@@ -124,7 +128,8 @@ NOTE_COMMANDS = _compile(
           | \b(?:at|to)\s+the\s+(?:very\s+)?(?:end|bottom)\s+of\b
         """,
         "vault:edit": r"""
-            \b(?:replace|change|swap|substitute)\b~\b(?:with|by|to|for|into)\b
+            \b(?:replace|change|swap|substitute)\b
+              (?!\s+(?:all|everything|the\s+(?:whole\s+|entire\s+)?(?:text|contents?))\b)~\b(?:with|by|to|for|into)\b
           | \b(?:correct|fix|rewrite|rephrase|edit)\b | \bset\b~\bto\b
           | \b(?:set|remove|delete|change)\b~\bpropert(?:y|ies)\b
           | \b(?:ersetz\w*|änder\w*)\b~\b(?:durch|zu|in)\b | \bkorrigier\w*

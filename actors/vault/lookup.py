@@ -8,6 +8,7 @@ from typing import Protocol
 from rapidfuzz import fuzz, process
 
 from actors.vault.folder import Folder, Kind
+from actors.vault.index.graph import FoundHeading
 from actors.vault.names import folded, is_note, parse_path, shown, stem, with_extension
 from actors.vault.scan import Budget, files_below
 from actors.vault.vault_folder import VaultFolder
@@ -46,6 +47,9 @@ class KnownNames(Protocol):
 
     def paths(self) -> list[str]:
         """Return the paths of all files."""
+
+    def headings_named(self, title: str) -> list[FoundHeading]:
+        """Return all headings of this title."""
 
 
 class Lookup:
@@ -151,6 +155,12 @@ class Lookup:
         if known is None:
             return []
         return [other for other in known.named(stem(name_of(path))) if other != path]
+
+    def with_heading(self, title: str) -> str:
+        """Return the path of the only note with a heading of this title, or nothing."""
+        known = self._known()
+        found = {each.path for each in known.headings_named(title)} if known else set()
+        return found.pop() if len(found) == 1 else ""
 
     @contextlib.contextmanager
     def folder(self, asked: str) -> Iterator[Folder]:

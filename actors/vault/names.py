@@ -38,6 +38,7 @@ __all__ = [
     "shown",
     "sound_name",
     "stem",
+    "target_of",
     "with_extension",
 ]
 
@@ -193,3 +194,22 @@ def check_new_file_name(name: str, path: str) -> None:
             f"{shown(path)} can't be written: a .{extension} file isn't text.",
             hint=f"Use {path.rpartition('.')[0]}.md instead.",
         )
+
+
+def target_of(path: str, target: str, *, is_folder: bool) -> str:
+    """Return the path that a file or folder gets which is moved.
+
+    Args:
+        path: Its path.
+        target: The new path; with ``/`` at the end, the folder that it goes into; a name alone
+            renames it where it is. A file keeps its extension if none is given.
+        is_folder: Whether it's a folder.
+    """
+    folder, slash, name = path.rpartition("/")
+    if target.endswith("/"):
+        return f"{'' if target == '/' else target}{name}"
+    if "/" not in target and "\\" not in target:
+        target = f"{folder}{slash}{target}"
+    stem, dot, extension = name.rpartition(".")
+    keeps = dot and stem and not is_folder and not EXTENSION.search(target)
+    return f"{target}{dot}{extension}" if keeps else target

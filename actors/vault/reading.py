@@ -9,7 +9,7 @@ from actors.vault.names import parse_path
 from actors.vault.scan import Budget, scan
 from actors.vault.service.answers import part_of
 from actors.vault.service.finding import Finder, NoteFile
-from eris.errors import InvalidError
+from eris.errors import InvalidError, NotFoundError
 from eris.vault.note import Heading, Span
 
 PAGE_CHARACTERS = 8000
@@ -87,7 +87,8 @@ class Reader:
         """Return a portion of a note.
 
         Args:
-            path: The note, as a model wrote it: ``Note#Heading`` means a part of it.
+            path: The note, as a model wrote it: ``Note#Heading`` means a part of it, and the title
+                of a heading that only one note has means that.
             offset: Character of the note or part to begin at.
             part: Heading or ``^block``; all of the note if empty.
             line: Line of the note to begin at, in place of an offset; 0 for none.
@@ -127,7 +128,13 @@ class Reader:
     def _opened(self, path: str, asked: str, part: str) -> tuple[NoteFile, str]:
         name, mark, anchor = asked.partition("#")
         if part or not mark or self._lookup.find(path, follow=True).exists:
-            return self._finder.load(path), part
+            try:
+                return self._finder.load(path), part
+            except NotFoundError:
+                owner = "" if part else self._lookup.with_heading(asked)
+                if not owner:
+                    raise
+                return self._finder.load(owner), asked
         return self._finder.load(name), anchor
 
     def list(self, folder: str = "") -> Listing:

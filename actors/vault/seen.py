@@ -1,6 +1,7 @@
 """What each session has read: so that a write based on it can tell whether it's still current."""
 
 from collections import OrderedDict
+from dataclasses import dataclass
 
 from actors.vault.replacing import VERSION_DIGITS, digest_of
 
@@ -38,3 +39,16 @@ class Seen:
     def content(self, version: str) -> bytes | None:
         """Return the content that a version means, if it's still known."""
         return self._contents.get(version)
+
+
+@dataclass
+class View:
+    """What a session knows of a note after its write."""
+
+    session: str
+    path: str = ""
+    data: bytes | None = None
+
+    def knows(self, path: str, data: bytes, *, if_knew: bool = True) -> None:
+        """Note what it knows: all of the note, if it knew what was there before."""
+        self.path, self.data = path, data if if_knew else None

@@ -80,3 +80,8 @@ def appended(before: bytes, content: bytes) -> bytes:
     empty = not before.removeprefix(codecs.BOM_UTF8)
     apart = empty or before.endswith((b"\n", b"\r")) or added.startswith((b"\n", b"\r\n"))
     return before + (b"" if apart else newline) + added
+
+
+def told_size(size: int) -> str:
+    """Return a number of bytes, for people."""
+    return f"{size:d} byte{'' if size == 1 else 's'}"

@@ -7,7 +7,6 @@ not made. How a step happens at all is in `stepping`.
 import contextlib
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from enum import StrEnum
 
@@ -18,17 +17,16 @@ from actors.vault.folder import Kind
 from actors.vault.history import History
 from actors.vault.journal import Journal
 from actors.vault.lookup import Found, Lookup
-from actors.vault.names import check_new_file_name, parse_path
+from actors.vault.names import check_new_file_name, parse_path, target_of
 from actors.vault.planning import Edit, Plan, edited
 from actors.vault.replacing import VERSION_DIGITS, Content, read_file
-from actors.vault.seen import Seen
+from actors.vault.seen import Seen, View
 from actors.vault.stepping import ATTEMPTS, Intent, Recovered, Stepper
 from actors.vault.steps import Cause, Change, Entry, Receipt
-from actors.vault.text import appended, decode, encode, refuse_binary
+from actors.vault.text import appended, decode, encode, refuse_binary, told_size
 from actors.vault.undoing import Undoing
 from actors.vault.vault_folder import VaultFolder
 from eris.errors import ConflictError, DeniedError, InvalidError, NotFoundError
-from eris.vault.file_names import EXTENSION
 
 
 class Mode(StrEnum):
@@ -144,7 +142,7 @@ class NoteWriter:
             ErisError: The path, the note or the disk doesn't allow it.
         """
         new = encode(content, path)
-        view = _View(cause.session)
+        view = View(cause.session)
 
         def build(plan: Plan) -> Receipt:
             asked = "/".join(parse_path(path))
@@ -255,7 +253,7 @@ class NoteWriter:
             ConflictError: It was changed since the version, in the same places.
             ErisError: The note isn't UTF-8 text, or the disk doesn't allow it.
         """
-        view = _View(cause.session)
+        view = View(cause.session)
         tell = message or (lambda real: f"{did} in {real}")
 
         def build(plan: Plan) -> Receipt:
@@ -365,7 +363,7 @@ class NoteWriter:
 
     def _moved(self, plan: Plan, path: str, target: str, rewrites: Rewrites | None) -> Receipt:
         real, is_folder = self._lookup.anything(path)
-        new = _target(real, target, is_folder=is_folder)
+        new = target_of(real, target, is_folder=is_folder)
         for each, edit in (rewrites(real, new) if rewrites else {}).items():
             plan.rewrite(each, edit)
         moved = plan.move(real, new)
@@ -443,27 +441,10 @@ class NoteWriter:
         digest = self._journal.digest_starting(version)
         return self._journal.content(digest) if digest else None
 
-    def _remember(self, view: "_View") -> None:
+    def _remember(self, view: "View") -> None:
         """Base the session's next write on what it knows after this one."""
         if view.session and view.data is not None:
             self.saw(view.session, view.path, view.data)
-
-
-@dataclass
-class _View:
-    """What a session knows of a note after its write."""
-
-    session: str
-    path: str = ""
-    data: bytes | None = None
-
-    def knows(self, path: str, data: bytes, *, if_knew: bool = True) -> None:
-        self.path, self.data = path, data if if_knew else None
-
-
-def told_size(size: int) -> str:
-    """Return a number of bytes, for people."""
-    return f"{size:d} byte{'' if size == 1 else 's'}"
 
 
 def _created(path: str, content: bytes, asked: str) -> Receipt:
@@ -503,15 +484,3 @@ def _planned(old: bytes, content: bytes, mode: Mode, path: str) -> bytes:
         return appended(old, content)
     refuse_binary(old, path)
     return content
-
-
-def _target(path: str, target: str, *, is_folder: bool) -> str:
-    """The new path of what is moved."""
-    folder, slash, name = path.rpartition("/")
-    if target.endswith("/"):
-        return f"{'' if target == '/' else target}{name}"
-    if "/" not in target and "\\" not in target:
-        target = f"{folder}{slash}{target}"
-    stem, dot, extension = name.rpartition(".")
-    keeps = dot and stem and not is_folder and not EXTENSION.search(target)
-    return f"{target}{dot}{extension}" if keeps else target

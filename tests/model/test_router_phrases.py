@@ -40,7 +40,7 @@ PHRASES = [
 def declared() -> list[Tool[Any]]:
     """Every tool of the first actors; nothing is called, so they need no vault."""
     nothing: Any = None
-    return [*vault_tools(nothing, nothing, nothing, clock=lambda: 0.0), *clock_tools(nothing, {})]
+    return [*vault_tools(nothing, nothing), *clock_tools(nothing, {})]
 
 
 class Bench:

@@ -306,6 +306,13 @@ def test_a_note_is_found_by_title_and_alias(vault):
     assert told.startswith("p/2.md (you asked for")
 
 
+def test_a_heading_that_only_one_note_has_is_read_by_its_title(vault):
+    vault.fill({"house.md": "# House\n\n## Boiler\n\nold\n\n## Roof\n", "b.md": "## Roof\n"})
+    told = vault.call("vault:read", path="boiler").content
+    assert told == "house.md#boiler (you asked for boiler):\n## Boiler\n\nold"
+    assert not vault.call("vault:read", path="roof").ok
+
+
 def test_of_two_notes_of_one_title_none_is_written_to(vault):
     vault.fill({"a/1.md": "# Plan\n", "b/2.md": "# Plan\n"})
     before = vault.contents()

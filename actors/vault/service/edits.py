@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import msgspec
 
 from actors.vault.planning import Edit
-from actors.vault.writing import told_size
+from actors.vault.text import told_size
 from eris.errors import ConflictError, InvalidError
 from eris.vault.anchors import find_anchor
 from eris.vault.editing import (

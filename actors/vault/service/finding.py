@@ -64,14 +64,6 @@ class Finder:
         found = self._lookup.find(name)
         return found.path, found.exists
 
-    def anything(self, name: str) -> tuple[str, bool]:
-        """Return the path of a file or folder that must be there, and whether it's a folder.
-
-        Raises:
-            NotFoundError: It isn't.
-        """
-        return self._lookup.anything(name)
-
     def load(self, name: str) -> NoteFile:
         """Return the note that is meant.
 

@@ -67,7 +67,7 @@ def skill_tools(service: VaultService) -> tuple[Tool[Any], ...]:
     return (
         Tool(
             name="skills:list",
-            description="List the skills: instructions that Eris can follow for certain work.",
+            description="List the skills: instructions for how certain work is done.",
             hints=(
                 "Which skills do you have?",
                 "list your skills",
