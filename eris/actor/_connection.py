@@ -285,6 +285,7 @@ class Connection:
     def connected(self) -> None:
         """See `Owner`."""
         self._say_hello()
+        self._pump.soon()  # Until it's acknowledged.
 
     def disconnected(self) -> None:
         """See `Owner`."""
@@ -429,7 +430,7 @@ class Connection:
         pending = self._pending.get(head.corr)
         if pending is not None:
             if rejoining:
-                self._again.append(pending.frames)
+                self._repeat(pending.frames)
             else:
                 self._on_answer(head, data)
             return
@@ -441,13 +442,18 @@ class Connection:
         if reading is not None:
             # Credit and cancels that got lost are sent again with the next probe.
             if error.details.get("kind") == Kind.REQUEST and rejoining:
-                self._again.append(reading[1])
+                self._repeat(reading[1])
             elif error.details.get("kind") == Kind.REQUEST or not error.retryable:
                 reading[0].lose(error)
             else:
                 reading[0].unreachable(now)
             return
         self.dropped["dead-letter"] += 1
+
+    def _repeat(self, frames: Frames) -> None:
+        """Send a request again in a moment: whom it's for may say hello until then."""
+        self._again.append(frames)
+        self._pump.soon()
 
     def _on_cancel(self, head: Head) -> None:
         request = self._working.get((head.src, head.corr))

@@ -25,7 +25,7 @@ Frames = tuple[bytes, bytes]
 """Head and body of a message."""
 
 QUICK_TICK_SECONDS = 0.25
-"""After something was sent the owner's `tick` is called within this time."""
+"""The owner's `tick` is called within this time after a `wake`."""
 
 _RECONNECT_MS = 10
 _LONGEST_RECONNECT_MS = 40
@@ -71,6 +71,7 @@ class Pump:
         self._lock = threading.Lock()
         self._sleeping = False
         self._stopping = False
+        self._next_tick = 0.0
         self._wake_read, self._wake_write = os.pipe()
         os.set_blocking(self._wake_read, False)
         os.set_blocking(self._wake_write, False)
@@ -118,6 +119,10 @@ class Pump:
             with contextlib.suppress(OSError):
                 os.write(self._wake_write, b"\0")
 
+    def soon(self) -> None:
+        """Have the owner's tick called soon; from the pump's own thread."""
+        self._next_tick = min(self._next_tick, time.monotonic() + QUICK_TICK_SECONDS)
+
     def _run(self, endpoint: str, routing_id: str, curve: Curve | None) -> None:
         context = zmq.Context()
         socket = context.socket(zmq.DEALER)
@@ -148,12 +153,11 @@ class Pump:
         for descriptor in (int(socket.getsockopt(zmq.FD)), monitor_fd, self._wake_read):
             poller.register(descriptor, select.POLLIN)
         self._on_monitor(monitor)  # a descriptor tells of nothing before it was looked at once
-        next_tick = 0.0
         while True:
             blocked = not self._flush(socket)
             now = time.monotonic()
-            if now >= next_tick:
-                next_tick = now + self._owner.tick(now)
+            if now >= self._next_tick:
+                self._next_tick = now + self._owner.tick(now)
             # From here on whoever posts wakes us; what was posted before is seen below.
             self._sleeping = True
             if self._stopping and (not self._outbox or blocked):
@@ -168,13 +172,12 @@ class Pump:
             if self._outbox and (not blocked or events & zmq.POLLOUT):
                 self._sleeping = False
                 continue
-            ready = {fd for fd, _ in poller.poll(max(0, int((next_tick - now) * 1000)))}
+            ready = {fd for fd, _ in poller.poll(max(0, int((self._next_tick - now) * 1000)))}
             self._sleeping = False
             if self._wake_read in ready:
                 with contextlib.suppress(BlockingIOError):
                     os.read(self._wake_read, 4096)
-                # A stream may have been opened that wants a quicker tick.
-                next_tick = min(next_tick, now + QUICK_TICK_SECONDS)
+                self.soon()  # A stream may have been opened that wants a quicker tick.
             if monitor_fd in ready:
                 self._on_monitor(monitor)
 

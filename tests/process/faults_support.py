@@ -42,9 +42,11 @@ def actors(*names: str) -> str:
 def by_the_model(view: TurnView) -> bool:
     """Whether a turn was ended by what the model wrote, be it an answer or nonsense.
 
-    The smallest model often writes nothing usable; that it was asked and wrote is what counts.
+    The smallest model often writes nothing usable, or a call that can't be carried out; that it was
+    asked and wrote is what counts.
     """
-    return view.usage.generated > 0 and view.error in {"", "no-answer"}
+    called_in_vain = any(call.state == "failed" for call in view.calls)
+    return view.usage.generated > 0 and (view.error in {"", "no-answer"} or called_in_vain)
 
 
 class ToolCaller:
