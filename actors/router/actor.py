@@ -15,7 +15,7 @@ import msgspec
 
 from actors.router.cache import VectorCache
 from actors.router.certainty import call_odds, is_evident
-from actors.router.evidence import evidence
+from actors.router.evidence import evidence, meant
 from actors.router.keywords import THRESHOLD, KeywordIndex
 from actors.router.selection import VectorIndex, select, vector_index
 from actors.router.skills import Skills, fitting, known_skills
@@ -146,7 +146,7 @@ class Router(Actor):
         else:
             mode, threshold = "semantic", self.port.settings.router.threshold
         hits = select(
-            similar,
+            meant(route.text, similar),
             evidence(route.text, tools.names, tools.hints, route.context),
             threshold=threshold,
             limit=limit,

@@ -6,9 +6,15 @@ Everything here is a pure function over text and the tables of `phrases`.
 """
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
-from actors.router.phrases import NEED_THE_TEXT, NOTE_COMMANDS, PHRASES, POINTS_BACK
+from actors.router.phrases import (
+    NEED_THE_TEXT,
+    NOTE_COMMANDS,
+    ONLY_IF_SAID,
+    PHRASES,
+    POINTS_BACK,
+)
 
 LITERAL_NAME = 1.0
 """Score of a tool whose name, or one of whose hints, is the text."""
@@ -92,6 +98,16 @@ def evidence(
     for tool, score in _about_notes(words, text, context, registered):
         speak_for(tool, score)
     return {tool: score for tool, score in found.items() if tool in registered}
+
+
+def meant(text: str, similar: Mapping[str, float]) -> dict[str, float]:
+    """Return the similarities without tools that the text can't mean, for it lacks their word."""
+    words = _FILE.sub(" … ", text)
+    return {
+        tool: score
+        for tool, score in similar.items()
+        if tool not in ONLY_IF_SAID or ONLY_IF_SAID[tool].search(words)
+    }
 
 
 def _about_notes(

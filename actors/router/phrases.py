@@ -22,6 +22,17 @@ def _compile(table: Mapping[str, str]) -> Mapping[str, re.Pattern[str]]:
     }
 
 
+ONLY_IF_SAID = _compile(
+    {
+        "vault:daily": r"""
+            \b(?:daily|dailies|journal|diary|tagebuch\w*|tagesnotiz\w*)\b
+          | \b(?:today|yesterday|tomorrow)(?:'s|\u2019s)\s+(?:note|page|entry)\b
+          | \b(?:heutige\w*|gestrige\w*|morgige\w*)\s+(?:notiz|seite|eintrag)\b
+        """,
+    }
+)
+"""Tools that no text means without these words: to an embedder `notes/today.md` is the same."""
+
 PHRASES = _compile(
     {
         "vault:write": rf"""

@@ -17,7 +17,7 @@ import pytest
 from actors.agenda.actor import clock_tools
 from actors.memory.embedder import MiniLM
 from actors.memory.work import batches
-from actors.router.evidence import evidence
+from actors.router.evidence import evidence, meant
 from actors.router.keywords import THRESHOLD, KeywordIndex
 from actors.router.selection import VectorIndex, select, vector_index
 from actors.router.vectors import unpack
@@ -76,7 +76,9 @@ class Bench:
         else:
             similar, threshold = self.keywords.scores(text), THRESHOLD
         literal = evidence(text, [tool.name for tool in self.tools], self.hints)
-        hits = select(similar, literal, threshold=threshold, limit=Settings().router.limit)
+        hits = select(
+            meant(text, similar), literal, threshold=threshold, limit=Settings().router.limit
+        )
         return [hit.tool for hit in hits]
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from actors.router.evidence import evidence, folders, references
+from actors.router.evidence import evidence, folders, meant, references
 
 TOOLS = ("vault:read", "vault:write", "vault:list", "vault:search", "clock:now")
 
@@ -155,3 +155,20 @@ def test_a_command_that_points_back_borrows_the_note_of_the_turn_before(
 @pytest.mark.parametrize("text", ["a/" * 20_000, "write " * 20_000, "[[" * 20_000, "'" * 20_000])
 def test_long_texts_are_read_in_bounded_time(text: str) -> None:
     evidence(text, TOOLS)
+
+
+@pytest.mark.parametrize(
+    ("text", "daily"),
+    [
+        ("What does my note notes/today.md say?", False),
+        ("What does daily.md say?", False),
+        ("I feel a bit tired today", False),
+        ("Open today's daily note.", True),
+        ("Add to today\u2019s note: call Anna", True),
+        ("Was steht in der heutigen Notiz?", True),
+    ],
+)
+def test_the_daily_note_is_meant_only_if_it_is_said(text: str, daily: bool) -> None:
+    assert meant(text, {"vault:read": 0.5, "vault:daily": 0.6}) == (
+        {"vault:read": 0.5, "vault:daily": 0.6} if daily else {"vault:read": 0.5}
+    )
