@@ -153,7 +153,7 @@ class VaultSettings(_Section, frozen=True):
     """Folders and notes that Eris only reads, such as ``["Archive", "Me/Rules.md"]``, with all that
     is in them. They can't be moved or deleted by Eris either; you can do what you like."""
     agent_folder: VaultPath = "Eris"
-    """Folder for the notes that Eris makes of its own accord; made when there's a first one."""
+    """Folder meant for notes that Eris makes of its own accord. Nothing makes any yet."""
     skills: tuple[VaultPath, ...] = ("Eris/Skills",)
     """Folders in which skills are looked for, at any depth; new ones go into the first."""
 

@@ -490,38 +490,43 @@ class IndexState(_Vault, frozen=True, tag="vault.index-state.1"):
     """Why files couldn't be read, by path; the first few."""
 
 
-Vault = (
+VaultRequest = (
     ReadNote
-    | NoteText
     | Outline
-    | Headings
     | ListFolder
-    | Files
     | SearchNotes
-    | Found
     | QueryProperties
-    | Table
     | ListLinks
-    | Links
     | ListProperties
-    | Properties
     | ListTags
-    | Tags
     | ListTasks
-    | Tasks
     | EditNote
     | MoveNote
     | TrashNote
     | OpenDaily
-    | Written
     | Undo
     | ListHistory
-    | History
     | DiffNote
-    | Difference
     | RestoreNote
     | BlameNote
-    | Blame
     | IndexStatus
+)
+"""What may be asked; by whom, `proto.rights` says."""
+
+Vault = (
+    VaultRequest
+    | NoteText
+    | Headings
+    | Files
+    | Found
+    | Table
+    | Links
+    | Properties
+    | Tags
+    | Tasks
+    | Written
+    | History
+    | Difference
+    | Blame
     | IndexState
 )

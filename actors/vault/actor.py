@@ -10,7 +10,7 @@ from actors.vault.index.index import FILE_NAME
 from actors.vault.journal import Journal
 from actors.vault.lookup import Lookup
 from actors.vault.reading import Reader
-from actors.vault.service import VaultRequest, VaultService
+from actors.vault.service import VaultService
 from actors.vault.service.changes import paths_of
 from actors.vault.service.obsidian import ObsidianSettings
 from actors.vault.steps import Entry
@@ -25,6 +25,7 @@ from eris.vault.settings import new_note_folder
 from proto.control import Done
 from proto.router import RegisterSkills, SkillSummary
 from proto.tools import CallTool
+from proto.vault import VaultRequest
 
 ROUTER = "router"
 

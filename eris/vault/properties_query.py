@@ -21,9 +21,6 @@ from eris.errors import InvalidError
 MOST_ROWS = 1000
 """The highest limit."""
 
-FILE_PROPERTIES = ("file.name", "file.path", "file.folder", "file.size", "file.mtime")
-"""What every file has."""
-
 Value = str | float | bool | dt.date | dt.datetime | None
 """What a property is compared with; a `datetime` is a `date` too."""
 

@@ -8,7 +8,6 @@ from typing import get_args
 
 import pytest
 
-from actors.vault.service import VaultRequest
 from eris.errors import (
     ConflictError,
     DeniedError,
@@ -40,6 +39,7 @@ from proto.vault import (
     SearchNotes,
     TrashNote,
     Undo,
+    VaultRequest,
 )
 from tests.served_vault import ServedVault
 

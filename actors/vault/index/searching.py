@@ -83,18 +83,7 @@ class Search:
         offset: int = 0,
         today: dt.date | None = None,
     ) -> SearchResults:
-        """Answer a query in Obsidian's syntax.
-
-        Args:
-            text: The query.
-            folder: Where to look, with what is below it; empty for everywhere.
-            limit: How many notes at most.
-            offset: How many of the best to leave out.
-            today: What `today` means in a property's condition.
-
-        Raises:
-            InvalidError: The query can't be read, or an expression takes too long.
-        """
+        """See `VaultIndex.search`."""
         query = parse(text, today)
         scope = self._scope(folder)
         corrected: dict[str, tuple[str, ...]] = {}

@@ -11,6 +11,7 @@ from actors.vault.lookup import Lookup
 from actors.vault.scan import Budget, scan
 from actors.vault.service.finding import Finder, NoteFile
 from eris.errors import ErisError, InvalidError, NotFoundError
+from eris.vault.anchors import find_anchor
 from eris.vault.markdown import parse
 from eris.vault.note import Note, PropertyValue, Span
 from eris.vault.sections import heading_named
@@ -215,15 +216,15 @@ class Answers:
         return Links(path=path, links=self._told(found), remark=unready)
 
     def _told(self, links: Sequence[FoundLink]) -> tuple[LinkView, ...]:
-        files: dict[str, NoteFile | None] = {}
+        notes: dict[str, Note] = {}
         views = []
         for link in links:
-            if link.source not in files:
-                files[link.source] = self._at(link.source)
-            file = files[link.source]
+            if link.source not in notes:
+                notes[link.source] = self._unparsed(link.source)
+            note = notes[link.source]
             text = ""
-            if file and 0 < link.line <= len(file.note.line_starts):
-                text = file.note.line_span(link.line).of(file.text).strip()
+            if 0 < link.line <= len(note.line_starts):
+                text = note.line_span(link.line).of(note.text).strip()
             views.append(
                 LinkView(
                     source=link.source,
@@ -235,11 +236,12 @@ class Answers:
             )
         return tuple(views)
 
-    def _at(self, path: str) -> NoteFile | None:
+    def _unparsed(self, path: str) -> Note:
+        """The lines of a note, and nothing else: a hub has thousands of notes to look into."""
         try:
-            return self._finder.at(path)
+            return Note(self._finder.at(path).text)
         except ErisError:
-            return None
+            return Note("")
 
     def properties(self, request: ListProperties) -> Properties:
         """Return the properties of a note, or how many notes have each."""
@@ -287,16 +289,16 @@ def part_of(note: Note, part: str) -> Span:
         NotFoundError: There's no such heading or block.
     """
     name = part.strip()
-    if name.lstrip("#").startswith("^"):
-        wanted = name.lstrip("#")[1:].casefold()
-        for block in note.blocks:
-            if block.name.casefold() == wanted:
-                return block.span
-        ids = ", ".join(f"^{block.name}" for block in note.blocks[:12])
+    block = name.lstrip("#")
+    if not block.startswith("^"):
+        return heading_named(note, name).section
+    span = find_anchor(note, block)
+    if span is None:
+        ids = ", ".join(f"^{each.name}" for each in note.blocks[:12])
         raise NotFoundError(
-            f"The note has no block ^{wanted}.", hint=f"It has: {ids}." if ids else ""
+            f"The note has no block {block.casefold()}.", hint=f"It has: {ids}." if ids else ""
         )
-    return heading_named(note, name).section
+    return span
 
 
 def lines_of(note: Note, span: Span) -> tuple[int, int]:

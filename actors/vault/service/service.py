@@ -40,30 +40,8 @@ from proto.vault import (
     SearchNotes,
     TrashNote,
     Undo,
+    VaultRequest,
 )
-
-VaultRequest = (
-    BlameNote
-    | DiffNote
-    | EditNote
-    | IndexStatus
-    | ListFolder
-    | ListHistory
-    | ListLinks
-    | ListProperties
-    | ListTags
-    | ListTasks
-    | MoveNote
-    | OpenDaily
-    | Outline
-    | QueryProperties
-    | ReadNote
-    | RestoreNote
-    | SearchNotes
-    | TrashNote
-    | Undo
-)
-"""What people at the machine may ask."""
 
 ANSWER_PATIENCE_SECONDS = 2.0
 """How long a question waits for the first index; in a small vault that's enough for it."""
