@@ -133,6 +133,9 @@ class TurnSettings(_Section, frozen=True):
     """Most tokens of one tool result that the model sees; the rest is kept."""
     budget_seconds: Positive = 600
     """A turn that has run for so long is ended."""
+    recall_characters: Count = 500
+    """Most characters of notes, memories and documents that are recalled unasked; 0 for none. A
+    small model answers worse with more."""
     skill_characters: Count = 1600
     """Most characters of the skills that fit, two at most, that the model sees; 0 for none."""
 
@@ -153,9 +156,30 @@ class VaultSettings(_Section, frozen=True):
     """Folders and notes that Eris only reads, such as ``["Archive", "Me/Rules.md"]``, with all that
     is in them. They can't be moved or deleted by Eris either; you can do what you like."""
     agent_folder: VaultPath = "Eris"
-    """Folder meant for notes that Eris makes of its own accord. Nothing makes any yet."""
+    """Folder for the notes that Eris makes of its own accord, such as those of memories."""
     skills: tuple[VaultPath, ...] = ("Eris/Skills",)
     """Folders in which skills are looked for, at any depth; new ones go into the first."""
+
+
+class MemorySettings(_Section, frozen=True):
+    """Table ``[memory]``: what is remembered, and where it's looked for."""
+
+    index: Annotated[str, msgspec.Meta(pattern=r"^(edge|https?://\S+)$")] = "edge"
+    """Where vectors are: ``edge`` for a folder of this machine, or the address of a Qdrant server,
+    such as ``http://nas:6333``. `eris memory index --move-to` takes them from one to the other."""
+    index_key_file: str = ""
+    """File with the API key of that server, which nobody else should be able to read."""
+    staged_days: Annotated[int, msgspec.Meta(ge=1)] = 30
+    """How long something remembered stays if nobody commits it, so that it gets its note."""
+    layout: Literal["note", "revisions"] = "note"
+    """How memories are written: one note each that says what held before, or a folder each with a
+    new note for every revision."""
+    core_note: str = ""
+    """The note that is told to the model in every turn; empty for ``About me.md`` in
+    `vault.agent_folder`."""
+    document_folders: tuple[str, ...] = ()
+    """Folders outside of the vault whose documents Eris may take in when it's asked to, with all
+    that is in them. On the command line any file can be named."""
 
 
 class BusSettings(_Section, frozen=True):
@@ -175,6 +199,7 @@ class Settings(_Section, frozen=True):
     turn: TurnSettings = TurnSettings()
     tools: ToolSettings = ToolSettings()
     vault: VaultSettings = VaultSettings()
+    memory: MemorySettings = MemorySettings()
     bus: BusSettings = BusSettings()
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """Least important messages that are written to the log files."""

@@ -34,6 +34,11 @@ class Call:
     """Who started the turn."""
     session: str
     """Session the turn belongs to."""
+    turn: str = ""
+    said: str = ""
+    """What the user said in that turn, cut to 2,000 characters."""
+    untrusted: str = ""
+    """Where text from outside that the model has seen comes from; empty if it has seen none."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,8 @@ class Outcome:
     """For people, in the past tense; only for a tool that changes something."""
     data: Mapping[str, str | int] = field(default_factory=dict)
     """Facts for programs."""
+    untrusted: str = ""
+    """Where text from outside in ``content`` comes from; empty if there is none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,7 +126,14 @@ class ToolBox:
                 content=f"There is no tool {request.tool!r} here.",
                 code=ErrorCode.NOT_FOUND,
             )
-        call = Call(call_id=request.call_id, origin=request.origin, session=request.session)
+        call = Call(
+            call_id=request.call_id,
+            origin=request.origin,
+            session=request.session,
+            turn=request.turn,
+            said=request.said,
+            untrusted=request.untrusted,
+        )
         try:
             arguments = msgspec.json.decode(request.arguments, type=tool.arguments)
             outcome = tool.handler(arguments, call)
@@ -134,7 +148,11 @@ class ToolBox:
                 ok=False, content=f"{error.message} {error.hint}".strip(), code=error.code
             )
         return ToolResult(
-            ok=True, content=outcome.content, receipt=outcome.receipt, data=dict(outcome.data)
+            ok=True,
+            content=outcome.content,
+            receipt=outcome.receipt,
+            data=dict(outcome.data),
+            untrusted=outcome.untrusted,
         )
 
 

@@ -94,6 +94,10 @@ class Invoke(_Gatekeeper, frozen=True, tag="gatekeeper.invoke.1"):
     """The set that was offered; a call outside it is refused."""
     session: str
     turn: str
+    said: str = ""
+    """What the user said in that turn, cut to 2,000 characters."""
+    untrusted: str = ""
+    """Where text from outside that the model has seen comes from; empty if it has seen none."""
 
 
 class Invoked(_Gatekeeper, frozen=True, tag="gatekeeper.invoked.1"):
@@ -115,6 +119,8 @@ class Invoked(_Gatekeeper, frozen=True, tag="gatekeeper.invoked.1"):
     """Time the tool took, in milliseconds."""
     repeated: bool = False
     """True if this is the recorded outcome of an earlier call with the same id."""
+    untrusted: str = ""
+    """Where text from outside in ``content`` comes from; empty if there is none."""
 
 
 class Ledger(_Gatekeeper, frozen=True, tag="gatekeeper.ledger.1"):

@@ -80,6 +80,37 @@ class SessionList(_Orchestrator, frozen=True, tag="orchestrator.session-list.1")
     sessions: tuple[SessionSummary, ...]
 
 
+class ListTurns(_Orchestrator, frozen=True, tag="orchestrator.turns.1"):
+    """Asks for ended turns of all sessions, in the order they were handed in (reply: `TurnLog`)."""
+
+    after: int = 0
+    """Number of the last one that is known."""
+    limit: int = 100
+
+
+class LoggedTurn(msgspec.Struct, frozen=True, kw_only=True):
+    """What was said in a turn that has ended."""
+
+    number: int
+    """Position among all turns, from 1."""
+    turn: str
+    session: str
+    said: str
+    """What the user said."""
+    answer: str
+    """What Eris answered; empty if it failed or was stopped."""
+    accepted: float
+    """Seconds since the epoch."""
+    untrusted: str = ""
+    """Where text from outside in it came from; empty if there was none."""
+
+
+class TurnLog(_Orchestrator, frozen=True, tag="orchestrator.turn-log.1"):
+    """Ended turns; one that runs, and all after it, are told of when it has ended."""
+
+    turns: tuple[LoggedTurn, ...]
+
+
 class DescribeContext(_Orchestrator, frozen=True, tag="orchestrator.context.1"):
     """Asks what fills a session's context (reply: `ContextReport`)."""
 
@@ -159,6 +190,8 @@ class TurnView(msgspec.Struct, frozen=True, kw_only=True):
     calls: tuple[ToolCallView, ...] = ()
     offered: tuple[str, ...] = ()
     """Tools the model could choose from."""
+    recalled: tuple[str, ...] = ()
+    """Where what was recalled for the turn is from, such as ``people/ann.md:12, 2026-03-01``."""
     usage: Usage = Usage()
     error: str = ""
     """An `ErrorCode` if it failed."""
@@ -225,6 +258,8 @@ Orchestrator = (
     | SessionOpened
     | ListSessions
     | SessionList
+    | ListTurns
+    | TurnLog
     | DescribeContext
     | ContextReport
     | SessionSnapshot

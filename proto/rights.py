@@ -10,7 +10,7 @@ from collections.abc import Mapping
 ACTORS = ("inference", "router", "gatekeeper", "vault", "memory", "agenda", "orchestrator")
 """Processes that do the work and are started by the supervisor."""
 
-TOOL_OWNERS = ("vault", "agenda")
+TOOL_OWNERS = ("vault", "agenda", "memory")
 """Actors that carry out tools."""
 
 _CONVERSATION = (
@@ -41,10 +41,24 @@ _NOTES = (
     "vault.blame.1",
     "vault.index.1",
 )
+_MEMORY = (
+    "memory.search.1",
+    "memory.list.1",
+    "memory.keep.1",
+    "memory.resolve.1",
+    "memory.ingest.1",
+    "memory.documents.1",
+    "memory.read-document.1",
+    "memory.forget-document.1",
+    "memory.core.1",
+    "memory.describe.1",
+    "memory.rebuild.1",
+)
 _USER_AT_THE_MACHINE: Mapping[str, tuple[str, ...]] = {
     "orchestrator": (*_CONVERSATION, "orchestrator.context.1"),
     "gatekeeper": ("gatekeeper.tools.1", "gatekeeper.ledger.1"),
     "vault": _NOTES,
+    "memory": _MEMORY,
     "inference": ("inference.describe.1",),
     "erisd": ("supervisor.status.1", "supervisor.restart.1", "supervisor.shutdown.1"),
 }
@@ -65,16 +79,32 @@ RIGHTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             "inference.tokenize.1",
             "inference.generate.1",
         ),
+        "memory": ("memory.recall.1", "subscribe.1"),
         # Whether a process that is away will come back.
         "erisd": ("supervisor.status.1",),
     },
     "router": {
         "gatekeeper": ("gatekeeper.tools.1", "subscribe.1"),
         "memory": ("memory.embed.1",),
+        "vault": ("vault.name.1",),
     },
     "gatekeeper": dict.fromkeys(TOOL_OWNERS, ("tool.call.1",)),
     **{owner: {"gatekeeper": ("gatekeeper.register.1",)} for owner in TOOL_OWNERS},
     "vault": {"gatekeeper": ("gatekeeper.register.1",), "router": ("router.skills.1",)},
+    "memory": {
+        "gatekeeper": ("gatekeeper.register.1",),
+        # Follows the notes, and writes those that it's asked to remember.
+        "vault": (
+            "subscribe.1",
+            "vault.states.1",
+            "vault.read-file.1",
+            "vault.read.1",
+            "vault.edit.1",
+            "vault.move.1",
+            "vault.trash.1",
+        ),
+        "orchestrator": ("orchestrator.turns.1",),
+    },
     "erisd": dict.fromkeys(ACTORS, ("ping.1",)),
     # Programs that measure or test the bus itself, among themselves.
     "bench": {

@@ -53,6 +53,8 @@ class Routed(_Router, frozen=True, tag="router.routed.1"):
     """Log-odds that one of them is wanted, by their scores; 0 where nothing is known."""
     skills: tuple[str, ...] = ()
     """Names of the skills that fit, best first, two at most. They don't bear on the tools."""
+    notes: dict[str, str] = {}
+    """Notes that the text names without writing their path: the path by what was said."""
 
 
 Router = RegisterSkills | Route | Routed

@@ -66,6 +66,12 @@ class CallTool(_Tools, frozen=True, tag="tool.call.1"):
     """Who started the turn."""
     session: str
     """Session the turn belongs to."""
+    turn: str = ""
+    said: str = ""
+    """What the user said in that turn, cut to 2,000 characters."""
+    untrusted: str = ""
+    """Where text from outside that the model has seen comes from, such as ``manual.pdf``; empty if
+    it has seen none. What such text asks for is not what the user asks for."""
 
 
 class ToolResult(_Tools, frozen=True, tag="tool.result.1"):
@@ -81,6 +87,8 @@ class ToolResult(_Tools, frozen=True, tag="tool.result.1"):
     """For people, in the past tense: ``saved notes/today.md (14 bytes)``; empty for pure reads."""
     data: dict[str, str | int] = {}
     """Facts for programs, such as ``path`` and ``bytes``."""
+    untrusted: str = ""
+    """Where text from outside in ``content`` comes from; empty if there is none."""
 
 
 Tools = CallTool | ToolResult

@@ -13,6 +13,80 @@ class _Vault(msgspec.Struct, frozen=True, kw_only=True, tag_field="t"):
     """Base of the messages in this module."""
 
 
+# Following.
+
+
+class NotesChanged(_Vault, frozen=True, tag="vault.notes-changed.1"):
+    """Element of the subscription ``notes``: something changed, and is in the index."""
+
+    passes: int
+    """Passes of the index since the vault's start."""
+
+
+class ListStates(_Vault, frozen=True, tag="vault.states.1"):
+    """Asks which notes there are and in what state (reply: `NoteStates`).
+
+    For actors that make something from the notes and have to keep it right.
+    """
+
+    after: str = ""
+    """Only paths that sort after this one: the last of the reply before, for reading on."""
+    limit: int = 20_000
+    """The most notes to tell of."""
+
+
+class NoteStates(_Vault, frozen=True, tag="vault.state-list.1"):
+    """Notes that searches find, by path in the order of code points."""
+
+    states: dict[str, str]
+    """A digest of each note's bytes by its path."""
+    complete: bool
+    """Whether the index knows all notes: if not, one that is missing may be there all the same."""
+    more: bool = False
+    """Whether there are notes after the last one."""
+
+
+class NameNotes(_Vault, frozen=True, tag="vault.name.1"):
+    """Asks which notes a text names (reply: `NamedNotes`)."""
+
+    text: str
+
+
+class NamedNote(msgspec.Struct, frozen=True, kw_only=True):
+    """A note that a text names."""
+
+    said: str
+    """Its name, title or alias, as it's written in the text."""
+    path: str
+
+
+class NamedNotes(_Vault, frozen=True, tag="vault.named.1"):
+    """The notes that a text names, in its order; a name that several have names none."""
+
+    notes: tuple[NamedNote, ...]
+
+
+class ReadFile(_Vault, frozen=True, tag="vault.read-file.1"):
+    """Asks for bytes of any file of the vault, such as a document (reply: `FileBytes`)."""
+
+    path: str
+    offset: int = 0
+    """Of the first byte."""
+
+
+class FileBytes(_Vault, frozen=True, tag="vault.bytes.1"):
+    """A part of a file."""
+
+    path: str
+    """As the file is really called."""
+    data: bytes
+    """At most 1 MiB."""
+    size: int
+    """Of the whole file, in bytes."""
+    state: str
+    """Changes when the file does: parts of different states don't belong together."""
+
+
 # Reading.
 
 
@@ -491,7 +565,10 @@ class IndexState(_Vault, frozen=True, tag="vault.index-state.1"):
 
 
 VaultRequest = (
-    ReadNote
+    ListStates
+    | NameNotes
+    | ReadFile
+    | ReadNote
     | Outline
     | ListFolder
     | SearchNotes
@@ -515,6 +592,10 @@ VaultRequest = (
 
 Vault = (
     VaultRequest
+    | NotesChanged
+    | NoteStates
+    | NamedNotes
+    | FileBytes
     | NoteText
     | Headings
     | Files

@@ -100,7 +100,7 @@ class ServedVault:
     def ask(self, request):
         return self.service.answer(request)
 
-    def call(self, tool, call_id="", session="main", **arguments):
+    def call(self, tool, call_id="", session="main", said="", **arguments):
         """Call a tool as the gatekeeper does."""
         return self.toolbox.execute(
             CallTool(
@@ -109,6 +109,7 @@ class ServedVault:
                 arguments=json.dumps(arguments),
                 origin=Origin.USER,
                 session=session,
+                said=said,
             )
         )
 

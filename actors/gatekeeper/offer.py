@@ -94,7 +94,8 @@ def offer(chosen: OfferedSet, grammars: SubsetCache, *, with_schema: bool = Fals
     """
     while True:
         schemas = [grammar_schema(tool) for tool in chosen.tools]
-        compiled = grammars.get(schemas)
+        # Where nothing can be called, saying nothing is no answer.
+        compiled = grammars.get(schemas, must_say=not schemas)
         if len(compiled.text) <= MOST_GRAMMAR_BYTES or len(chosen.tools) <= 1:
             break
         chosen = chosen.without_last(len(chosen.tools) // 2)
@@ -113,7 +114,11 @@ def offer(chosen: OfferedSet, grammars: SubsetCache, *, with_schema: bool = Fals
 def _schema(tools: Sequence[ToolSchema], grammars: SubsetCache, *, must: bool = False) -> str:
     limits = grammars.limits
     schema = envelope_schema(
-        tools, max_calls=limits.max_calls, thought_max=limits.thought_max, must_call=must
+        tools,
+        max_calls=limits.max_calls,
+        thought_max=limits.thought_max,
+        must_call=must,
+        must_say=not tools,
     )
     return dump(schema, COMPACT)
 

@@ -175,6 +175,9 @@ class Pipeline:
             arguments=arguments,
             origin=invoke.origin,
             session=invoke.session,
+            turn=invoke.turn,
+            said=invoke.said,
+            untrusted=invoke.untrusted,
         )
         begun = self._clock()
         try:
@@ -194,6 +197,7 @@ class Pipeline:
             receipt=result.receipt if result.ok else "",
             data=result.data,
             elapsed_ms=round((self._clock() - begun) * 1000),
+            untrusted=result.untrusted,
         )
         if settled:
             self._record(outcome)

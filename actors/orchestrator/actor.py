@@ -13,6 +13,7 @@ import msgspec
 from actors.orchestrator.context_report import report_context
 from actors.orchestrator.generation import ModelFacts
 from actors.orchestrator.journal import Journal
+from actors.orchestrator.recalling import CoreMemory
 from actors.orchestrator.sessions import Session
 from actors.orchestrator.turn import Surroundings
 from actors.orchestrator.warming import warm_up
@@ -25,11 +26,13 @@ from proto.orchestrator import (
     CancelTurn,
     DescribeContext,
     ListSessions,
+    ListTurns,
     NewSession,
     SessionList,
     SessionOpened,
     SubmitTurn,
     TurnAccepted,
+    TurnLog,
 )
 from proto.rights import TOOL_OWNERS
 from proto.tools import Origin
@@ -55,6 +58,9 @@ MOST_WAITING = 50
 MOST_CHARACTERS = 1_000_000
 """Longest text of a turn."""
 
+MOST_LOGGED = 500
+"""Ended turns that are told of at once."""
+
 NEEDED = frozenset({"router", "gatekeeper", "inference"})
 """Actors without which a turn can't be what it's meant to be; waited for after a start."""
 
@@ -70,7 +76,9 @@ _SESSION_NAME = re.compile(r"\w[\w .:-]{0,63}")
 class Orchestrator(Actor):
     """Sessions and turns."""
 
-    ACCEPTS: ClassVar[Any] = SubmitTurn | CancelTurn | NewSession | ListSessions | DescribeContext
+    ACCEPTS: ClassVar[Any] = (
+        SubmitTurn | CancelTurn | NewSession | ListSessions | ListTurns | DescribeContext
+    )
 
     def started(self) -> None:
         """Open the journal; what hadn't ended goes on when the other actors are there."""
@@ -81,6 +89,7 @@ class Orchestrator(Actor):
             port=self.port,
             journal=self._journal,
             facts=self._facts,
+            core=CoreMemory(self.port),
             clock=time.time,
             local_now=lambda: datetime.now().astimezone(),
         )
@@ -118,6 +127,8 @@ class Orchestrator(Actor):
                 return self._new_session(name)
             case ListSessions():
                 return SessionList(sessions=tuple(self._journal.sessions()))
+            case ListTurns(after=after, limit=limit):
+                return TurnLog(turns=self._journal.ended(after, max(1, min(limit, MOST_LOGGED))))
             case DescribeContext(session=session):
                 self._session(session)
                 self.port.submit(self._describe, request, session)
@@ -218,7 +229,7 @@ class Orchestrator(Actor):
         for session in waiting:
             session.release()
         if not any(summary.turns for summary in self._journal.sessions()):
-            self.port.submit(warm_up, self.port, self._facts, MAIN)
+            self.port.submit(warm_up, self.port, self._facts, self._around.core, MAIN)
 
     def _describe(self, request: Request, session: str) -> None:
         try:

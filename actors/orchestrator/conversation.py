@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from actors.orchestrator.condensing import PastTurn, shorter_results, tighten
 from actors.orchestrator.journal import Journal, TurnRecord
 from actors.orchestrator.prompt import build_prompt
-from actors.orchestrator.steps import ResultStep, Step
+from actors.orchestrator.steps import ResultStep, Step, untrusted_in
 from proto.inference import Message
 
 
@@ -36,6 +36,18 @@ class Conversation:
             isinstance(step, ResultStep) and step.receipt
             for turn in self._past
             for step in turn.steps
+        )
+
+    @property
+    def untrusted(self) -> str:
+        """Where text from outside in the turns that are told in full comes from."""
+        return untrusted_in(
+            [
+                step
+                for turn in self._past
+                if turn.sequence >= self._condensing.full_from
+                for step in turn.steps
+            ]
         )
 
     @property

@@ -13,9 +13,9 @@ from pathlib import Path
 import msgspec
 
 from actors.orchestrator.condensing import Condensing
-from actors.orchestrator.steps import Step
+from actors.orchestrator.steps import Step, untrusted_in
 from eris.errors import ConfigurationError, ConflictError, StorageError
-from proto.orchestrator import SessionSummary, TurnState, TurnView
+from proto.orchestrator import LoggedTurn, SessionSummary, TurnState, TurnView
 from proto.tools import Origin
 
 SCHEMA_VERSION = 1
@@ -240,6 +240,28 @@ class Journal:
             "WHERE session = ? AND sequence >= ? AND sequence < ? AND view IS NOT NULL "
             "ORDER BY sequence",
             (record.session, start, record.sequence),
+        )
+
+    def ended(self, after: int, limit: int) -> tuple[LoggedTurn, ...]:
+        """Return ended turns of all sessions behind a number, up to the first that hasn't ended."""
+        with self._reading() as run:
+            rows = run(
+                "SELECT rowid, turn, session, text, accepted, state, view FROM turn WHERE rowid > ?"
+                " AND rowid < coalesce((SELECT min(rowid) FROM turn WHERE view IS NULL), rowid + 1)"
+                " ORDER BY rowid LIMIT ?",
+                (after, limit),
+            ).fetchall()
+        return tuple(
+            LoggedTurn(
+                number=number,
+                turn=turn,
+                session=session,
+                said=text,
+                answer=self._views.decode(view).message if state == TurnState.DONE else "",
+                accepted=accepted,
+                untrusted=untrusted_in(self.steps(turn)),
+            )
+            for number, turn, session, text, accepted, state, view in rows
         )
 
     def open_session(self, name: str) -> bool:

@@ -4,13 +4,19 @@ The whole control flow of a turn is `decide`: no clock, no message, no state but
 turn goes on correctly after a crash is therefore no special case, and a test can walk it.
 """
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from actors.orchestrator.answers import Answered, arguments_text, read_answer
-from actors.orchestrator.claims import asks_about_the_past, claimed, without_claims
+from actors.orchestrator.claims import (
+    NOTHING_CHANGED,
+    asks_about_the_past,
+    claimed,
+    without_claims,
+)
 from actors.orchestrator.recovery import attempts, correct, give_up
 from actors.orchestrator.steps import (
     AnswerStep,
@@ -29,11 +35,17 @@ from proto.orchestrator import TurnState
 CALLS_PER_ANSWER = 8
 """Calls of one answer that are carried out; a model that asks for more is looping."""
 
+PARROTED_WORDS = 8
+"""So many words in a row that the model was told are no answer of its own."""
+
 REPEATS_TOLD = 3
 """The same call with the same result for the third time: the model is told."""
 
 REPEATS_STOPPED = 5
 """For the fifth time: no more tools, answer with what is known."""
+
+
+_WORD = re.compile(r"\w+")
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -168,8 +180,20 @@ def _after_answer(turn: Turn, answer: AnswerStep, limits: Limits) -> Action:
     if answer.cut and (not answered.message or _may_shorten(turn.steps, limits)):
         return _recover(Fault.TRUNCATED, turn.steps, limits)
     if not answered.message or _parroted(answered.message, turn.steps):
-        return _recover(Fault.EMPTY, turn.steps, limits)
+        return _without_message(answered, turn.steps, limits)
     return _with_message(turn, answered.message, limits, cut=answer.cut)
+
+
+def _without_message(answered: Answered, steps: Sequence[Step], limits: Limits) -> Action:
+    """What follows an answer that says nothing, or only what the model was told."""
+    last = next(iter(_results(steps)[-1:]), None)
+    if answered.message and last is not None and not last.ok:
+        # It has nothing to say about the failure; the tool itself has.
+        return Close(_give_up_on(last, steps))
+    if not answered.message and _offer(steps).tools:
+        # It wants to call nothing, so nothing is offered any more: then it has to say something.
+        return Prepare(final=True)
+    return _recover(Fault.EMPTY, steps, limits)
 
 
 def _with_message(turn: Turn, message: str, limits: Limits, *, cut: bool) -> Action:
@@ -177,12 +201,16 @@ def _with_message(turn: Turn, message: str, limits: Limits, *, cut: bool) -> Act
     steps = turn.steps
     quoted = [result.content for result in _results(steps)]
     language = claimed(message, quoted)
+    # What takes the place of a false claim, said by the model itself: it learned that from an
+    # earlier turn, and hasn't tried anything.
+    idle = not quoted and message in NOTHING_CHANGED.values() and bool(_offer(steps).tools)
     backed = any(result.ok and result.receipt for result in _results(steps))
-    if language is not None and not backed and not _speaks_of_earlier(turn):
+    if (language is not None or idle) and not backed and not _speaks_of_earlier(turn):
         warned = _told_already(Fault.UNBACKED, steps)
         if not warned and attempts(steps) < limits.recovery_attempts:
             return Record(correct(Fault.UNBACKED))
-        message = without_claims(message, language, quoted)
+        if language is not None:
+            message = without_claims(message, language, quoted)
     return Close(FinishedStep(state=TurnState.DONE, message=message, truncated=cut))
 
 
@@ -198,10 +226,25 @@ def _told_already(fault: Fault, steps: Sequence[Step]) -> bool:
 
 def _parroted(message: str, steps: Sequence[Step]) -> bool:
     """Whether a message only says what the model has just been told itself."""
+    if message in NOTHING_CHANGED.values():
+        return False
+    said = tuple(_WORD.findall(message.casefold()))
+    told = [tuple(_WORD.findall(step.text.casefold())) for step in _corrections(steps)]
+    if any(_within(words, said) or (len(said) > 1 and _within(said, words)) for words in told):
+        return True
+    runs = [said[start : start + PARROTED_WORDS] for start in range(len(said))]
+    return any(len(run) == PARROTED_WORDS and _within(run, words) for run in runs for words in told)
+
+
+def _corrections(steps: Sequence[Step]) -> list[CorrectionStep]:
+    return [step for step in steps if isinstance(step, CorrectionStep)]
+
+
+def _within(part: Sequence[str], whole: Sequence[str]) -> bool:
+    """Whether words stand in a row in others."""
     return any(
-        message in step.text or step.text in message
-        for step in steps
-        if isinstance(step, CorrectionStep)
+        tuple(whole[start : start + len(part)]) == tuple(part)
+        for start in range(len(whole) - len(part) + 1)
     )
 
 

@@ -5,6 +5,7 @@ list what comes next, so a turn that was interrupted goes on from its last compl
 is written when it's complete: half an answer is no step.
 """
 
+from collections.abc import Sequence
 from enum import StrEnum
 
 import msgspec
@@ -47,9 +48,17 @@ class OfferStep(_Step, frozen=True, tag="offered"):
     text: str = ""
     """Description of these tools."""
     memory: str = ""
-    """What was recalled for this turn."""
+    """What was recalled for this turn, as the prompt tells it."""
+    recalled: tuple[str, ...] = ()
+    """Where that is from."""
+    core: str = ""
+    """The core memory, as the beginning of the prompt tells it."""
+    untrusted: str = ""
+    """Where text from outside in what was recalled comes from; empty if there is none."""
     skills: str = ""
     """What the skills that fit say."""
+    notes: dict[str, str] = {}
+    """Path of each note that the user's words name, by the name they use."""
     local_time: str = ""
     """The user's local time with the weekday, as the prompt says it."""
     final: bool = False
@@ -69,6 +78,7 @@ class OfferStep(_Step, frozen=True, tag="offered"):
     note: str = ""
     """What is missing, in plain words, such as a router that can't be reached."""
     route_ms: float = 0
+    recall_ms: float = 0
     offer_ms: float = 0
 
 
@@ -116,6 +126,8 @@ class ResultStep(_Step, frozen=True, tag="result"):
     code: str = ""
     receipt: str = ""
     elapsed_ms: int = 0
+    untrusted: str = ""
+    """Where text from outside in ``content`` comes from; empty if there is none."""
     skipped: bool = False
     """Not carried out, because it had been in this turn already."""
 
@@ -142,6 +154,14 @@ class FinishedStep(_Step, frozen=True, tag="finished"):
 
 
 Step = OfferStep | AnswerStep | CallStep | ResultStep | CorrectionStep | FinishedStep
+
+
+def untrusted_in(steps: Sequence[Step]) -> str:
+    """Return where text from outside that these steps told the model of comes from."""
+    found = dict.fromkeys(
+        step.untrusted for step in steps if isinstance(step, (OfferStep, ResultStep))
+    )
+    return ", ".join(source for source in found if source)
 
 
 def is_repeat(step: Step) -> bool:

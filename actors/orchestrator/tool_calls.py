@@ -18,6 +18,9 @@ from proto.inference import TextCounts, TokenizeText
 CALL_SECONDS = 120.0
 """Most time of one tool call."""
 
+SAID_CHARACTERS = 2000
+"""Of the user's words, that a tool is told."""
+
 SKILL_SECONDS = 5.0
 """How long a turn waits for the text of a skill; then it goes on without."""
 
@@ -50,8 +53,15 @@ class ToolCalls:
         self._cancellation = cancellation
         self._within = within
 
-    def carry_out(self, call: CallStep, offered: tuple[str, ...]) -> ResultStep:
+    def carry_out(
+        self, call: CallStep, offered: tuple[str, ...], untrusted: str = ""
+    ) -> ResultStep:
         """Have a call carried out; its id makes it happen once, however often it's asked for.
+
+        Args:
+            call: The call.
+            offered: The tools that were offered.
+            untrusted: Where text from outside that the model has seen comes from.
 
         Raises:
             CancelledWorkError: The turn was stopped.
@@ -64,6 +74,8 @@ class ToolCalls:
             offered=offered,
             session=self._record.session,
             turn=self._record.turn,
+            said=self._record.text[:SAID_CHARACTERS],
+            untrusted=untrusted,
         )
         try:
             invoked = self._port.ask(
@@ -180,6 +192,7 @@ def _result(invoked: Invoked, content: str) -> ResultStep:
         code=invoked.code,
         receipt=invoked.receipt,
         elapsed_ms=invoked.elapsed_ms,
+        untrusted=invoked.untrusted,
     )
 
 

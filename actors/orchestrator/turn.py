@@ -14,7 +14,9 @@ from actors.orchestrator.conversation import Conversation
 from actors.orchestrator.generation import AWAY_SECONDS, Generator, ModelFacts, form_name
 from actors.orchestrator.journal import Journal, TurnRecord
 from actors.orchestrator.machine import Ask, Close, Limits, Prepare, Record, Run, Turn, decide
-from actors.orchestrator.prompt import ROOM_FOR_EXAMPLES, form_of, local_time
+from actors.orchestrator.prompt import ROOM_FOR_EXAMPLES, core_of, form_of, local_time
+from actors.orchestrator.recalled import fitting, place, told, untrusted
+from actors.orchestrator.recalling import CoreMemory, Recalling
 from actors.orchestrator.steps import (
     AnswerStep,
     CallStep,
@@ -22,6 +24,7 @@ from actors.orchestrator.steps import (
     FinishedStep,
     OfferStep,
     Step,
+    untrusted_in,
 )
 from actors.orchestrator.telling import Telling
 from actors.orchestrator.tool_calls import ToolCalls
@@ -40,6 +43,7 @@ from eris.grammar import FORMS
 from proto.errors import ErrorCode
 from proto.gatekeeper import Offer, Offered
 from proto.inference import CountTokens, Generate, TokenCounts
+from proto.memory import HitView, Recall
 from proto.orchestrator import TurnState
 from proto.router import Route, Routed
 from proto.tools import Origin
@@ -72,6 +76,7 @@ class Surroundings:
     port: Port
     journal: Journal
     facts: ModelFacts
+    core: CoreMemory
     clock: Callable[[], float]
     """Seconds since the epoch."""
     local_now: Callable[[], datetime]
@@ -159,7 +164,7 @@ class TurnRun:
                 case Run(call, journalled):
                     if not journalled:
                         self._append(call)
-                    self._call(call)
+                    self._call(call, conversation.untrusted)
                 case Record(step):
                     self._append(step)
                     if isinstance(step, CorrectionStep):
@@ -170,16 +175,27 @@ class TurnRun:
     def _prepare(self, conversation: Conversation, *, final: bool) -> OfferStep:
         """Find the tools that fit, and get grammar and text for exactly those."""
         began = time.monotonic()
+        recalling = None if final else self._recall(conversation.previous_text)
         routed, note = (_NOTHING, "") if final else self._route(conversation.previous_text)
         routed_at = time.monotonic()
         form = self._form()
         offered = self._offer(tuple(hit.tool for hit in routed.hits), form)
         skills = self._skills(routed.skills)
+        asked_at = time.monotonic()
+        # A command is carried out by what it says itself.
+        wanted = recalling is not None and not routed.evident
+        recalled = self._recalled(recalling) if recalling is not None and wanted else ()
+        core = core_of(self._steps) if final else self._around.core.text(self._within(AWAY_SECONDS))
         return OfferStep(
             tools=offered.tools,
             grammar=offered.grammar,
             text=offered.text,
+            memory=told(recalled),
+            recalled=tuple(place(hit) for hit in recalled),
+            core=core,
+            untrusted=untrusted(recalled),
             skills=skills,
+            notes=routed.notes,
             local_time=local_time(self._around.local_now()),
             final=final,
             evident=routed.evident,
@@ -190,8 +206,35 @@ class TurnRun:
             calling_schema=offered.calling_schema,
             note=note,
             route_ms=_milliseconds(routed_at - began),
-            offer_ms=_milliseconds(time.monotonic() - routed_at),
+            offer_ms=_milliseconds(asked_at - routed_at),
+            recall_ms=_milliseconds(time.monotonic() - asked_at),
         )
+
+    def _recall(self, before: str) -> Recalling | None:
+        """Ask for what is known already; not for those who may not read the user's notes."""
+        characters = self._port.settings.turn.recall_characters
+        if not characters or self._record.origin is Origin.CHANNEL:
+            return None
+        request = Recall(
+            text=self._record.text[:ROUTE_CHARACTERS],
+            context=before[:ROUTE_CHARACTERS],
+            session=self._record.session,
+            characters=characters,
+        )
+        return Recalling(self._port, request, self._record.turn)
+
+    def _recalled(self, recalling: Recalling) -> tuple[HitView, ...]:
+        """What was recalled, in the room that the user's own words leave for it."""
+        hits = recalling.result(self._cancellation.check).hits
+        return fitting(hits, self._room()) if hits else ()
+
+    def _room(self) -> int:
+        """Characters of what isn't needed: a quarter as many as the context has tokens.
+
+        There's nothing of it beside a message that fills the context itself.
+        """
+        facts = self._around.facts.describe(self._within(AWAY_SECONDS), self._cancellation)
+        return max(0, facts.context_length - len(self._record.text)) // 4
 
     def _route(self, before: str) -> tuple[Routed, str]:
         self._telling.phase("routing")
@@ -251,10 +294,7 @@ class TurnRun:
         """What the skills that fit say, in the room that the user's own words leave for it."""
         if not names or not self._port.settings.turn.skill_characters:
             return ""
-        # A quarter of the context at the most, and nothing beside a message that fills it itself.
-        facts = self._around.facts.describe(self._within(AWAY_SECONDS), self._cancellation)
-        room = (facts.context_length - len(self._record.text)) // 4
-        characters = min(room, self._port.settings.turn.skill_characters)
+        characters = min(self._room(), self._port.settings.turn.skill_characters)
         self._telling.phase("routing", f"reading the skills {', '.join(names)}")
         return self._calls.skills(names, characters) if characters > 0 else ""
 
@@ -315,11 +355,13 @@ class TurnRun:
             return done
         return conversation.shorten_results(self._steps)
 
-    def _call(self, call: CallStep) -> None:
+    def _call(self, call: CallStep, untrusted_before: str) -> None:
         self._telling.phase("calling", call.tool)
         self._telling.call(calls_of(self._steps)[-1])
         offer = next(step for step in reversed(self._steps) if isinstance(step, OfferStep))
-        self._append(self._calls.carry_out(call, offer.tools))
+        seen = (untrusted_before, untrusted_in(self._steps))
+        untrusted = ", ".join(source for source in seen if source)
+        self._append(self._calls.carry_out(call, offer.tools, untrusted))
         self._telling.call(calls_of(self._steps)[-1])
 
     def _settle(self) -> None:

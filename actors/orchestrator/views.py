@@ -29,7 +29,7 @@ def view_of(record: TurnRecord, steps: Sequence[Step], timings: Timings | None =
     """Return a turn as surfaces see it after its latest complete step."""
     timings = timings or Timings()
     offer = next((step for step in steps if isinstance(step, OfferStep)), None)
-    offered = offer.tools if offer is not None else ()
+    offered, recalled = (offer.tools, offer.recalled) if offer is not None else ((), ())
     thought, message = _said(steps, offered)
     state, error, truncated = record.state, "", False
     if steps and isinstance(end := steps[-1], FinishedStep):
@@ -45,6 +45,7 @@ def view_of(record: TurnRecord, steps: Sequence[Step], timings: Timings | None =
         thought=thought,
         calls=calls_of(steps),
         offered=offered,
+        recalled=recalled,
         usage=usage_of(steps, timings),
         error=error,
         truncated=truncated,

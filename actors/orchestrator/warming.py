@@ -2,6 +2,7 @@
 
 from actors.orchestrator.generation import ModelFacts, form_name
 from actors.orchestrator.prompt import prefix
+from actors.orchestrator.recalling import CoreMemory
 from eris.actor import Port
 from eris.errors import ErisError
 from proto.inference import Chunk, Generate, Generated, Prefilled, Priority
@@ -9,7 +10,7 @@ from proto.inference import Chunk, Generate, Generated, Prefilled, Priority
 WARMING_SECONDS = 120.0
 
 
-def warm_up(port: Port, facts: ModelFacts, session: str) -> None:
+def warm_up(port: Port, facts: ModelFacts, core: CoreMemory, session: str) -> None:
     """Let `inference` read the beginning of the prompt, in the background.
 
     A turn that comes meanwhile goes first and keeps what has been read. For a vault without a
@@ -19,7 +20,7 @@ def warm_up(port: Port, facts: ModelFacts, session: str) -> None:
     try:
         form = form_name(setting, lambda: facts.describe(WARMING_SECONDS))
         request = Generate(
-            messages=prefix(form),
+            messages=prefix(form, core.text(WARMING_SECONDS)),
             session=session,
             max_tokens=1,
             min_answer_tokens=1,

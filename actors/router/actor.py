@@ -28,6 +28,10 @@ from proto.gatekeeper import ListedTool, ListTools, RegistryChanged, ToolList
 from proto.memory import Embed, Embedded
 from proto.router import RegisterSkills, Route, Routed
 from proto.tools import Effect
+from proto.vault import NamedNotes, NameNotes
+
+NAMES_SECONDS = 0.5
+"""How long a question waits for the notes that it names."""
 
 QUESTION_SECONDS = 1.0
 """How long a question waits for its vector before words alone decide."""
@@ -137,6 +141,7 @@ class Router(Actor):
         tools = self._tools
         limit = min(route.limit, self.port.settings.router.limit)
         skills = self._skills
+        notes = self._named(route.text, request)
         question = self._question(route.text, request)
         similar = self._similar(tools.vectors, question)
         semantic = similar is not None
@@ -147,7 +152,7 @@ class Router(Actor):
             mode, threshold = "semantic", self.port.settings.router.threshold
         hits = select(
             meant(route.text, similar),
-            evidence(route.text, tools.names, tools.hints, route.context),
+            evidence(route.text, tools.names, tools.hints, route.context, tuple(notes)),
             threshold=threshold,
             limit=limit,
         )
@@ -173,7 +178,22 @@ class Router(Actor):
             evident=is_evident(hits, tools.reading, self.port.settings.router.evident),
             call_odds=call_odds(tools.vectors.model, hits) if semantic and tools.vectors else 0.0,
             skills=tuple(hit.tool for hit in fits),
+            notes=notes,
         )
+
+    def _named(self, text: str, request: Request) -> dict[str, str]:
+        """Return the notes that the text names, by what was said; none if that isn't known soon."""
+        within = min(NAMES_SECONDS, request.remaining / 4)
+        if within <= 0 or not text.strip():
+            return {}
+        try:
+            answer = self.port.ask(
+                "vault", NameNotes(text=text), NamedNotes, within=within, trace=request.trace
+            )
+        except ErisError as error:
+            self.port.log.info("no-names", code=error.code, error=error.message)
+            return {}
+        return {note.said: note.path for note in answer.notes}
 
     def _question(self, text: str, request: Request) -> "tuple[str, array[float]] | None":
         """Return the embedder's name and its vector, or None if it can't be had right now."""

@@ -67,7 +67,11 @@ def plain(text: str) -> str:
 
 
 def evidence(
-    text: str, names: Iterable[str], hints: Iterable[tuple[str, str]] = (), context: str = ""
+    text: str,
+    names: Iterable[str],
+    hints: Iterable[tuple[str, str]] = (),
+    context: str = "",
+    notes: Collection[str] = (),
 ) -> dict[str, float]:
     """Return the tools for which a text speaks literally, each with a score of 0 to 1.
 
@@ -77,6 +81,7 @@ def evidence(
         hints: Pairs of tool and example phrase; a text that is such a phrase asks for that tool.
         context: What the user said before; only lends the name of a note to a command that points
             back ("what does it say?").
+        notes: Names of notes that the text has, without being paths or links.
     """
     found: dict[str, float] = {}
 
@@ -95,7 +100,9 @@ def evidence(
     for tool, phrases in PHRASES.items():
         if phrases.search(words):
             speak_for(tool, PHRASE)
-    for tool, score in _about_notes(words, text, context, registered):
+    for name in notes:
+        words = words.replace(name, " … ")
+    for tool, score in _about_notes(words, text, context, registered, named=bool(notes)):
         speak_for(tool, score)
     return {tool: score for tool, score in found.items() if tool in registered}
 
@@ -111,9 +118,15 @@ def meant(text: str, similar: Mapping[str, float]) -> dict[str, float]:
 
 
 def _about_notes(
-    words: str, text: str, context: str, registered: Collection[str]
+    words: str, text: str, context: str, registered: Collection[str], *, named: bool
 ) -> Iterable[tuple[str, float]]:
     command = _command(words, registered)
+    if named and command and not references(text):
+        # Known by its name alone, it needs a command to be what the text is about.
+        if command in NEED_THE_TEXT:
+            yield "vault:read", READ_BEFORE_WRITE
+        yield command, COMMAND_ON_NOTE
+        return
     if references(text):
         if command in NEED_THE_TEXT:
             yield "vault:read", READ_BEFORE_WRITE

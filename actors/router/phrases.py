@@ -29,9 +29,14 @@ ONLY_IF_SAID = _compile(
           | \b(?:today|yesterday|tomorrow)(?:'s|\u2019s)\s+(?:note|page|entry)\b
           | \b(?:heutige\w*|gestrige\w*|morgige\w*)\s+(?:notiz|seite|eintrag)\b
         """,
+        "memory:about_me": r"""
+            \b(?:call(?:ing|ed)?|names?|address|always|never|prefer|answers?|units|i'?m|i\s+am|about\s+me
+              |nenn\w*|hei(?:ß|ss)e|ich\s+bin|immer|lieber)\b
+        """,
     }
 )
-"""Tools that no text means without these words: to an embedder `notes/today.md` is the same."""
+"""Tools that no text means without these words: to an embedder `notes/today.md` is the daily note,
+and a greeting says who somebody is."""
 
 PHRASES = _compile(
     {
@@ -42,10 +47,54 @@ PHRASES = _compile(
           | \b(?:save|store|keep|add|append|put|log|record)\b~\b(?:to|in|into|on)\s
               +(?:my|the|a)\s+(?:\w+\s+){{0,2}}(?:{_NOTES}|list)\b
           | ^(?:note|memo|notiz)\s*:
-          | ^(?:please\s+|bitte\s+)?(?:remember|merke?\s+dir)\b(?!\s+(?:when|how|me)\b)
+          | ^(?:please\s+)?remember\b~\b(?:in|to)\s+(?:my\s+|the\s+)?{_NOTES}\b
           | \b(?:notiere?|vermerke?)\b
           | \bschreib\w*\b~\bauf\b
           | \b(?:speicher\w*|erstell\w*|schreib\w*|leg\w*|ergänz\w*)\b~\b{_NOTES}\b
+        """,
+        "memory:stage": rf"""
+            ^(?:please\s+|bitte\s+|and\s+|und\s+)?(?:remember|merke?\s+dir)\b
+              (?!\s+(?:when|how|me)\b)(?!~\b(?:in|to)\s+(?:my\s+|the\s+)?{_NOTES}\b)
+          | \b(?:keep|bear)\s+(?:it\s+|that\s+)?in\s+mind\b | \bmental\s+note\b | \bmemori[sz]e\b
+          | ^(?:please\s+)?(?:do\ not|don'?t|never)\s+forget\b | ^vergiss\s+nicht\b
+          | \bbehalte?\b~\bim\s+(?:kopf|gedächtnis)\b
+        """,
+        "memory:forget": r"""
+            ^(?:please\s+|bitte\s+)?forget\b(?!\s+(?:it|me)\b) | ^(?:bitte\s+)?vergiss\b(?!\s+nicht)
+        """,
+        "memory:query": r"""
+            \bwhat\s+do\s+you\s+(?:know|remember)\s+(?:about|of)\b
+          | \bdo\s+you\s+(?:still\s+)?(?:remember|recall)\s+(?:what|when|where|who|which|how|my)\b
+          | \bwas\s+wei(?:ß|ss)t\s+du\s+(?:über|von)\b | \bwei(?:ß|ss)t\s+du\s+noch\b
+        """,
+        "memory:staged_list": r"""
+            \bstaged\b | \bwhat\s+(?:have|did)\b~\b(?:remembered|ask\s+you\s+to\s+remember)\b
+        """,
+        "memory:commit": r"^(?:please\s+)?commit\b(?!\s+(?:all|every))",
+        "memory:commit_all": r"^(?:please\s+)?commit\s+(?:all|every)",
+        "memory:about_me": r"""
+            ^(?:please\s+|from\s+now\s+on,?\s+)?call\s+me\b(?!\s+(?:at|on|back|later|when|a)\b)
+          | ^my\s+name\s+is\b | \b(?:nenn\w*\s+mich|ich\s+hei(?:ß|ss)e)\b
+        """,
+        "doc:ingest": r"""
+            \b(?:ingest|take\s+in|read\s+in|lies\b~\bein|nimm\b~\bauf)\b~
+              (?:\b(?:documents?|pdfs?|books?|files?|dokumente?)\b|\.(?:pdf|docx|epub|html)\b)
+          | \bingest\b
+        """,
+        "doc:read": r"""
+            \b(?:page|seite)\s+\d+\b
+        """,
+        "doc:query": r"""
+            \bwhat\s+does\b~\b(?:manual|pdf|document|contract|handbook|book)\b~\bsay\b
+          | \baccording\s+to\s+the\s+(?:manual|pdf|document|contract|handbook|book)\b
+          | \bsearch\b~\b(?:documents?|pdfs?)\b
+          | \b(?:laut|im)\s+(?:dokument|handbuch|vertrag)\b
+        """,
+        "doc:list": r"""
+            \b(?:which|what|list|show|all)\b~\b(?:documents|pdfs|dokumente)\b(?!~\bsay)
+        """,
+        "doc:delete": r"""
+            \b(?:delete|remove|forget)\b~\b(?:document|pdf|dokument)\b
         """,
         "vault:search": rf"""
             \b(?:search|grep|look\s+(?:for|through)|find|scan)\b~\b{_NOTES}\b
@@ -80,9 +129,20 @@ PHRASES = _compile(
           | \b(?:broken|unresolved|dead)\s+links?\b
           | \bnotes?\s+(?:that\s+)?(?:link|point)s?\s+to\b
         """,
+        "vault:add_task": r"""
+            ^(?:please\s+|bitte\s+)?(?:add|create|make|new)\s+(?:a\s+|the\s+|another\s+)?(?:new\s+)?
+              (?:tasks?|to-?dos?)\b
+          | ^(?:new\s+)?(?:task|to-?do|aufgabe)\s*:
+          | \b(?:neue)\s+aufgabe\b
+        """,
+        "vault:tick_task": r"""
+            \b(?:tick|check)\b~\boff\b | ^(?:please\s+)?mark\b~\bas\s+(?:done|finished)\b
+          | \b(?:hake?|streiche?)\b~\bab\b
+        """,
         "vault:tasks": r"""
-            \b(?:my|all|the|open)\s+(?:open\s+)?(?:to-?dos?|tasks)\b
-          | \b(?:tick|check)\b~\boff\b | ^(?:please\s+)?mark\b~\bas\s+(?:done|finished)\b
+            \b(?:my|all|open)\s+(?:open\s+)?(?:to-?dos?|tasks)\b
+          | \b(?:which|what)\s+(?:tasks|to-?dos)\b
+          | \b(?:list|show)\b~\b(?:to-?dos|tasks)\b
           | \b(?:offene\w*|meine)\s+aufgaben\b
         """,
         "vault:daily": r"""
@@ -116,10 +176,16 @@ NOTE_COMMANDS = _compile(
         "vault:undo": r"""
             ^(?:please\s+)?(?:undo|revert|take\s+back)\b | \brückgängig\b | \bnimm\b~\bzurück\b
         """,
-        "vault:tasks": r"""
+        "vault:tick_task": r"""
             \b(?:tick|check)\b~\boff\b | \bmark\b~\b(?:as\s+)?(?:done|finished|completed)\b
-          | \b(?:add|tick|finish\w*|untick|list|open|show)\b~\b(?:tasks?|to-?dos?)\b
-          | \b(?:which|what)\s+(?:tasks?|to-?dos?)\b | \b(?:aufgaben?|abhaken)\b
+          | \b(?:tick|finish\w*)\b~\b(?:tasks?|to-?dos?)\b | \b(?:hake?\b~\bab|abhaken)\b
+        """,
+        "vault:add_task": r"""
+            \b(?:add|create|put|new)\b~\b(?:task|to-?do)\b | \b(?:füg\w*|neue)\b~\baufgabe\b
+        """,
+        "vault:tasks": r"""
+            \b(?:list|open|show)\b~\b(?:tasks?|to-?dos?)\b
+          | \b(?:which|what)\s+(?:tasks?|to-?dos?)\b | \baufgaben?\b
         """,
         "vault:links": r"""
             \b(?:backlinks?|links?\s+(?:to|from|in)|links?\b~\b(?:point|lead)|linked)\b
@@ -161,7 +227,7 @@ NOTE_COMMANDS = _compile(
 )
 """What is to be done with a note that the text names. The first that fits decides."""
 
-NEED_THE_TEXT = frozenset({"vault:write", "vault:append", "vault:edit", "vault:tasks"})
+NEED_THE_TEXT = frozenset({"vault:write", "vault:append", "vault:edit"})
 """Tools that change what a note says, which may have to be read first."""
 
 POINTS_BACK = re.compile(

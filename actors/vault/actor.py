@@ -6,10 +6,12 @@ import time
 from typing import Any, ClassVar
 
 from actors.vault.index import VaultIndex
+from actors.vault.index.building import MOST_AT_ONCE
 from actors.vault.index.index import FILE_NAME
 from actors.vault.journal import Journal
 from actors.vault.lookup import Lookup
 from actors.vault.reading import Reader
+from actors.vault.right_of_way import RightOfWay
 from actors.vault.service import VaultService
 from actors.vault.service.changes import paths_of
 from actors.vault.service.obsidian import ObsidianSettings
@@ -25,12 +27,10 @@ from eris.vault.settings import new_note_folder
 from proto.control import Done
 from proto.router import RegisterSkills, SkillSummary
 from proto.tools import CallTool
-from proto.vault import VaultRequest
+from proto.vault import NotesChanged, VaultRequest
 
 ROUTER = "router"
 
-_MOST_AT_ONCE = 50
-"""Files that a step may have changed to be in the index before it's answered."""
 _REGISTER_SECONDS = 30.0
 
 
@@ -54,13 +54,16 @@ class Vault(ToolOwner):
         self._journal = Journal(state / "vault.sqlite", time.time)
         if self._journal.damage:
             self.port.log.warning("journal-damaged", told=self._journal.damage)
-        self._index = VaultIndex(state / FILE_NAME, folder, ignored=obsidian.ignored)
+        first = RightOfWay()
+        self._index = VaultIndex(
+            state / FILE_NAME, folder, ignored=obsidian.ignored, give_way=first.give_way
+        )
         self._watcher = Watcher(
             self.port.paths.vault,
             self._index,
             progress=self._indexing,
             settings_changed=obsidian.refresh,
-            changed=self._tell_skills,
+            changed=self._changed,
             failed=self._not_watched,
         )
         lookup = Lookup(
@@ -76,6 +79,7 @@ class Vault(ToolOwner):
             random_hex=secrets.token_hex,
             read_only=settings.read_only,
             done=self._written,
+            right_of_way=first,
         )
         self._recover()
         self._service = VaultService(
@@ -93,6 +97,7 @@ class Vault(ToolOwner):
         )
         reader = Reader(self._service.finder, lookup, clock=time.monotonic)
         self.toolbox = ToolBox(vault_tools(self._service, reader))
+        self._notes = self.port.topic("notes", snapshot=self._passes)
         self._watcher.start()
         super().started()
 
@@ -126,6 +131,7 @@ class Vault(ToolOwner):
         """Finish the write and the batch of the index under way."""
         self._writer.stop()
         self._watcher.stop()
+        self._index.close()
         self._journal.close()
 
     def _answer(self, request: Request) -> None:
@@ -162,7 +168,7 @@ class Vault(ToolOwner):
     def _written(self, entry: Entry) -> None:
         """Have a step in the index before it's answered, or soon after if it's a large one."""
         paths = {*paths_of(entry.changes), *(change.path for change in entry.changes)}
-        if len(paths) <= _MOST_AT_ONCE:
+        if len(paths) <= MOST_AT_ONCE:
             self._update(*paths)
         else:
             self.port.submit(self._update, *paths)
@@ -174,7 +180,15 @@ class Vault(ToolOwner):
             self.port.log.warning("not-indexed", error=error.message)
             return
         if result.changed or result.removed:
-            self._tell_skills()
+            self._changed()
+
+    def _changed(self) -> None:
+        """Tell those who follow the notes."""
+        self._notes.publish(self._passes())
+        self._tell_skills()
+
+    def _passes(self) -> NotesChanged:
+        return NotesChanged(passes=self._index.passes)
 
     # Skills.
 

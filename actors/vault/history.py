@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from actors.vault.journal import Journal
 from actors.vault.open_folders import parts_of
 from actors.vault.replacing import VERSION_DIGITS, read_file
-from actors.vault.steps import Change, Recorded, Rename, Write
+from actors.vault.steps import RESTORED, Change, Recorded, Rename, Write
 from actors.vault.text import decode
 from actors.vault.vault_folder import VaultFolder
 from eris.errors import InvalidError, NotFoundError
@@ -67,6 +67,8 @@ class History:
     def versions(self, path: str, count: int = _MOST_VERSIONS) -> list[Version]:
         """Return a note's versions, the newest first, also from before it was renamed.
 
+        One that was removed and restored goes on from what it was before.
+
         Args:
             path: The note's path as it is, or as it was last; relative to the vault.
             count: How many at most.
@@ -83,7 +85,8 @@ class History:
                 steps[number] = self._journal.step(number)
             versions.append(Version(steps[number], change, path))
             path = before
-            if isinstance(change, Write) and not change.before:
+            made = isinstance(change, Write) and not change.before
+            if made and steps[number].receipt.action != RESTORED:
                 break
         return versions
 

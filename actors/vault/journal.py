@@ -17,7 +17,9 @@ what was recorded can't be undone any more, but the notes themselves are never a
 import sqlite3
 import threading
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -39,6 +41,8 @@ from eris.errors import ConfigurationError, NotFoundError, StorageError
 
 _AFTER_HEX = "g"
 _FAST = 1
+_MANY = 100
+"""Contents from which on two threads compress them."""
 _DECODE_CHANGE = msgspec.json.Decoder(Change)
 T = TypeVar("T")
 
@@ -138,7 +142,8 @@ class Journal:
         Raises:
             StorageError: It can't be kept; then nothing may be written.
         """
-        packed = {digest: zlib.compress(data, _FAST) for digest, data in contents.items()}
+        kept = self._run(lambda database: set(filter(partial(_keeps, database), contents)))
+        packed = _packed([digest for digest in contents if digest not in kept], contents)
         cause = entry.cause
 
         def work(database: sqlite3.Connection) -> tuple[int, int]:
@@ -163,6 +168,9 @@ class Journal:
                 ),
             )
             added = 0
+            for digest in kept:
+                if not _keeps(database, digest):  # Given up at this very moment.
+                    packed.update(_packed([digest], contents))
             for digest, blob in packed.items():
                 added += (
                     len(blob)
@@ -363,6 +371,25 @@ def _digests(change: Change) -> tuple[str, str]:
     if isinstance(change, Rename):
         return change.digest, change.digest
     return change.before, change.after
+
+
+def _keeps(database: sqlite3.Connection, digest: str) -> bool:
+    found = database.execute("SELECT 1 FROM contents WHERE digest = ?", (digest,))
+    return found.fetchone() is not None
+
+
+def _packed(digests: Sequence[str], contents: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Compress contents; half of many in one more thread, since Python isn't held up by that."""
+
+    def pack(some: Sequence[str]) -> dict[str, bytes]:
+        return {digest: zlib.compress(contents[digest], _FAST) for digest in some}
+
+    if len(digests) < _MANY:
+        return pack(digests)
+    half = len(digests) // 2
+    with ThreadPoolExecutor(1) as other:
+        rest = other.submit(pack, digests[half:])
+        return pack(digests[:half]) | rest.result()
 
 
 def _is_damage(error: sqlite3.Error) -> bool:

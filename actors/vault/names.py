@@ -130,16 +130,18 @@ def is_hidden(name: str) -> bool:
 
 def is_unicode(raw: str) -> bool:
     """Whether a name on the disk is text; other names can't be told to anybody."""
-    return not any("\ud800" <= character <= "\udfff" for character in raw)
+    return raw.isascii() or not any("\ud800" <= character <= "\udfff" for character in raw)
 
 
 def composed(name: str) -> str:
     """Return a name in the form in which names are compared: one spelling for one look."""
-    return unicodedata.normalize("NFC", name)
+    return name if name.isascii() else unicodedata.normalize("NFC", name)
 
 
 def folded(name: str) -> str:
     """Return a key that is equal for names that differ only in upper and lower case."""
+    if name.isascii():
+        return name.lower()
     return unicodedata.normalize("NFC", composed(name).casefold())
 
 

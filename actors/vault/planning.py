@@ -17,7 +17,7 @@ from actors.vault.replacing import MOST_BYTES, ChangedMeanwhileError, Content, d
 from actors.vault.steps import TRASH, Change, Rename, Write
 from actors.vault.text import decode, encode
 from actors.vault.vault_folder import Place, VaultFolder
-from eris.errors import ConflictError, DeniedError, InvalidError, NotFoundError
+from eris.errors import ConflictError, DeniedError, ErisError, InvalidError, NotFoundError
 
 Edit = Callable[[str], str]
 """A pure function over a note's text, which it gets without its byte order mark."""
@@ -139,6 +139,37 @@ class Plan:
             Write(path=real, before=before, after=after, mode=old.mode, temporary=self._temporary())
         )
         return real
+
+    def relink(self, path: str, edit: Edit) -> bool:
+        """Give a file another content if it may be written to; otherwise it's left as it is.
+
+        Args:
+            path: The path.
+            edit: What makes its new text from the old one.
+
+        Returns:
+            False if it was left though its text would have changed.
+        """
+        try:
+            self.rewrite(path, edit)
+        except (DeniedError, InvalidError):
+            return not self._would_change(path, edit)
+        except NotFoundError:  # Removed at this moment.
+            pass
+        return True
+
+    def _would_change(self, path: str, edit: Edit) -> bool:
+        with self._vault.locate(self._parts(path)) as place:
+            if place.entry is None:
+                return False
+            try:
+                data = read_file(place.folder, place.entry).data
+            except ErisError:  # Too large, or a link by now; who knows what it says.
+                return True
+        try:
+            return edited(data, place.real_path, edit) != data
+        except InvalidError:  # It isn't text.
+            return False
 
     def remove(self, path: str, expected: str) -> None:
         """Remove a file for good; only the journal keeps its content.

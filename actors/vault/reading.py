@@ -98,9 +98,9 @@ class Reader:
         """
         asked = "/".join(parse_path(path))
         file, part = self._opened(path, asked, part)
-        note, text = file.note, file.text
+        note, text = file.lines, file.text
         mark = 1 if text.startswith("\ufeff") else 0
-        span = part_of(note, part) if part else Span(mark, len(text))
+        span = part_of(file.note, part) if part else Span(mark, len(text))
         if line:
             lines = len(note.line_starts)
             if line > lines:

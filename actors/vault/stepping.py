@@ -15,6 +15,7 @@ from actors.vault.applying import Disk
 from actors.vault.journal import Journal
 from actors.vault.planning import Locked, Plan
 from actors.vault.replacing import VERSION_DIGITS, ChangedMeanwhileError, digest_of
+from actors.vault.right_of_way import RightOfWay
 from actors.vault.steps import Cause, Entry, Receipt, Recorded, Rename, State
 from actors.vault.vault_folder import VaultFolder
 from eris.errors import ConflictError, ErisError, StorageError, UnavailableError
@@ -71,6 +72,7 @@ class Stepper:
         read_only: Iterable[str] = (),
         done: Callable[[Entry], None] = lambda _entry: None,
         between: Callable[[str], None] = lambda _where: None,
+        right_of_way: RightOfWay | None = None,
     ) -> None:
         """Create it.
 
@@ -81,7 +83,9 @@ class Stepper:
             read_only: Folders and files, relative to the vault, that are never written to.
             done: Told of every step when it's done, while no other goes on.
             between: Called between any two things that are done to the disk; for tests.
+            right_of_way: Taken while a step is carried out.
         """
+        self._right_of_way = right_of_way or RightOfWay()
         self._vault = vault
         self._journal = journal
         self._random_hex = random_hex
@@ -125,7 +129,7 @@ class Stepper:
             UnavailableError: Eris is stopping.
             ErisError: Nothing was written, except where the sentence says otherwise.
         """
-        with self._lock:
+        with self._lock, self._right_of_way.taken():
             if self._stopped:
                 raise UnavailableError("Nothing was written: Eris is stopping.")
             known = self._journal.find(intent.cause.call_id)

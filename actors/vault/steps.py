@@ -4,6 +4,9 @@ from enum import StrEnum
 
 import msgspec
 
+RESTORED = "restored"
+"""The action of a step that gave a note a content which it had before."""
+
 TRASH = ".trash"
 """The folder at the top of the vault that removed files go to, as in Obsidian."""
 
@@ -60,6 +63,8 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     """Whether a change made by somebody else since was kept beside this one."""
     copy_of: str = ""
     """The note that it was meant for, if the text went to a conflict copy."""
+    left: tuple[str, ...] = ()
+    """Notes with links that should have been rewritten, but may not be written to."""
     step: int = 0
     """Number of the step, for undoing it."""
     files: int = 1

@@ -1,4 +1,4 @@
-"""Notes as text: decoding, and where exactly an appended text goes. Pure functions over bytes."""
+"""Notes as text: from bytes and to bytes."""
 
 import codecs
 
@@ -63,23 +63,6 @@ def encode(content: str, path: str) -> bytes:
             f"The content for {path} has half a character at position {error.start}.",
             hint="Leave that character out.",
         ) from error
-
-
-def appended(before: bytes, content: bytes) -> bytes:
-    """Return what a note becomes when a text is added on lines of its own at its end.
-
-    The bytes that are there stay as they are, byte order mark included; the text takes the line
-    endings that most lines of the note have.
-    """
-    added = content.removeprefix(codecs.BOM_UTF8)
-    newline = b"\n"
-    windows = before.count(b"\r\n")
-    if windows > before.count(b"\n") - windows:
-        newline = b"\r\n"
-        added = added.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
-    empty = not before.removeprefix(codecs.BOM_UTF8)
-    apart = empty or before.endswith((b"\n", b"\r")) or added.startswith((b"\n", b"\r\n"))
-    return before + (b"" if apart else newline) + added
 
 
 def told_size(size: int) -> str:

@@ -202,8 +202,10 @@ class _TakingBack:
         elif now is None:
             raise self._in_the_way(path, "it isn't there any more")
         else:
-            old, new = self._journal.content(change.before), self._journal.content(change.after)
-            data = merged(new, old, now.data)
+            before = self._journal.content(change.before)
+            data: bytes | None = before
+            if now.digest != change.after:
+                data = merged(self._journal.content(change.after), before, now.data)
             if data is None:
                 raise self._in_the_way(path, "it was changed since, in the same places")
             self._plan.rewrite(path, data, now.digest)

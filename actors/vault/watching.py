@@ -95,6 +95,7 @@ class Watcher:
     def _watch(self) -> None:
         """Watch until stopped, or until the vault's folder itself goes."""
         vault = self._vault.resolve()
+        above = len(str(vault))
         looked = False
         for changes in watch(
             vault,
@@ -106,8 +107,9 @@ class Watcher:
             raise_interrupt=False,
             ignore_permission_denied=True,
         ):
-            paths = {Path(path).relative_to(vault).as_posix() for _, path in changes}
-            if "." in paths:  # Moved or removed: what is watched isn't the vault any more.
+            # A step over thousands of files is told by some more changes: no object for each.
+            paths = {path[above:].lstrip("/") for _, path in changes}
+            if "" in paths:  # Moved or removed: what is watched isn't the vault any more.
                 return
             if SETTINGS in paths:
                 self._settings_changed()

@@ -15,10 +15,11 @@ from pathlib import Path
 
 import msgspec
 
-from eris.config import LoadedSettings, Settings, load_settings
+from eris.config import LoadedSettings, Settings, VaultSettings, load_settings
 from eris.errors import ConfigurationError, ErisError
 from eris.locks import holder
 from eris.paths import SETTINGS_FOLDER, Paths, models_folder, paths_for
+from eris.vault.names import folded
 
 OLDEST_PYTHON = (3, 11)
 LONGEST_SOCKET_PATH = 100
@@ -198,6 +199,19 @@ def check_vault(subject: Subject) -> Iterator[Complaint]:
     elif not (vault / SETTINGS_FOLDER / "id").is_file():
         message = f"The folder {vault} isn't a vault yet."
         yield Complaint(Severity.WARNING, message, f"Make it one: eris init {vault}", str(vault))
+    yield from _shut_folders(subject.settings.vault)
+
+
+def _shut_folders(settings: VaultSettings) -> Iterator[Complaint]:
+    """Complain of folders that Eris is to write its own notes to and may not."""
+    own = {"vault.agent_folder": (settings.agent_folder,), "vault.skills": settings.skills}
+    for name, folders in own.items():
+        for folder in folders:
+            for shut in settings.read_only:
+                if f"{folded(folder)}/".startswith(f"{folded(shut)}/"):
+                    message = f"The folder {folder} ({name}) is in {shut} (vault.read_only)."
+                    hint = f"Change {name}, or leave {shut} out of vault.read_only."
+                    yield Complaint(Severity.WARNING, message, hint, folder)
 
 
 def check_runtime(subject: Subject) -> Iterator[Complaint]:

@@ -57,11 +57,13 @@ class EnvelopeLimits:
         max_calls: Most tool calls in one answer.
         thought_max: Most characters of `thought`.
         must_call: At least one call, and no message.
+        must_say: A message that isn't empty.
     """
 
     max_calls: int = 4
     thought_max: int = 400
     must_call: bool = False
+    must_say: bool = False
 
 
 DEFAULT_LIMITS = EnvelopeLimits()
@@ -74,22 +76,24 @@ def envelope_grammar(
     max_calls: int = DEFAULT_LIMITS.max_calls,
     thought_max: int = DEFAULT_LIMITS.thought_max,
     must_call: bool = False,
+    must_say: bool = False,
 ) -> Compiled:
     """Compile the grammar of an answer that may call these tools and no others.
 
     With ``must_call`` the answer calls at least one of them and says nothing to the user yet: for
     the moment when it's certain that a tool is needed, and a small model would rather claim to
-    have used it.
+    have used it. With ``must_say`` it says something: for the moment when nothing can be called any
+    more, and a small model would rather say nothing at all.
 
     A tool whose schema can't be compiled takes any JSON object instead; the report says so, and
     its arguments have to be validated afterwards. The order of the tools doesn't matter.
 
     Raises:
         ValueError: Two tools have the same name, a limit makes no sense, or a call is demanded
-            without any tool.
+            without any tool or together with a message.
     """
-    if must_call and not tools:
-        raise ValueError("must_call without any tool")
+    if must_call and (must_say or not tools):
+        raise ValueError("must_call without any tool, or with must_say")
     if max_calls < 1 or thought_max < 0:
         raise ValueError(f"max_calls={max_calls}, thought_max={thought_max}: too small")
     ordered = sorted(tools, key=lambda tool: tool.name)
@@ -98,7 +102,7 @@ def envelope_grammar(
         twice = sorted({name for name in names if names.count(name) > 1})
         raise ValueError(f"tools with the same name: {', '.join(twice)}")
     options = Options(form=form)
-    limits = EnvelopeLimits(max_calls, thought_max, must_call)
+    limits = EnvelopeLimits(max_calls, thought_max, must_call, must_say)
     try:
         grammar, report = _envelope(ordered, options, limits, checked=False)
     except SchemaNotUsable:
@@ -106,7 +110,7 @@ def envelope_grammar(
         grammar, report = _envelope(ordered, options, limits, checked=True)
     described = [
         [(tool.name, tool.schema) for tool in ordered],
-        (max_calls, thought_max, must_call),
+        (max_calls, thought_max, must_call, must_say),
     ]
     return Compiled(print_grammar(grammar), grammar, report, digest(described, options))
 
@@ -137,7 +141,11 @@ def _root(
     thought = bounded_repeat(rules, "thought", any_char(rules), 0, limits.thought_max)
     known = scalars(rules)
     statuses = choice(Literal(dump(status, form)) for status in STATUSES)
-    message = known["null"] if limits.must_call else choice([known["string"], known["null"]])
+    message: Expression | None = choice([known["string"], known["null"]])
+    if limits.must_call:
+        message = known["null"]
+    elif limits.must_say:
+        message = quoted(repeat(any_char(rules), 1, None))
     listed = form.inner
     calls: Expression = Literal("[]")
     if call is not None:
@@ -270,7 +278,7 @@ class SubsetCache:
         self.limits = limits
         self.hits = 0
         self.misses = 0
-        self._compiled: OrderedDict[tuple[bool, tuple[tuple[str, str], ...]], Compiled] = (
+        self._compiled: OrderedDict[tuple[bool, bool, tuple[tuple[str, str], ...]], Compiled] = (
             OrderedDict()
         )
         self._hashes: dict[str, tuple[object, str]] = {}
@@ -278,13 +286,15 @@ class SubsetCache:
     def __len__(self) -> int:
         return len(self._compiled)
 
-    def get(self, tools: Sequence[ToolSchema], *, must_call: bool = False) -> Compiled:
+    def get(
+        self, tools: Sequence[ToolSchema], *, must_call: bool = False, must_say: bool = False
+    ) -> Compiled:
         """Give the envelope grammar for a set of tools, compiled at most once while it's kept.
 
         Raises:
             ValueError: Two tools have the same name, or there's none and a call is demanded.
         """
-        key = (must_call, tuple(sorted((tool.name, self._hash(tool)) for tool in tools)))
+        key = (must_call, must_say, tuple(sorted((tool.name, self._hash(tool)) for tool in tools)))
         known = self._compiled.get(key)
         if known is not None:
             self.hits += 1
@@ -297,6 +307,7 @@ class SubsetCache:
             max_calls=self.limits.max_calls,
             thought_max=self.limits.thought_max,
             must_call=must_call,
+            must_say=must_say,
         )
         self._compiled[key] = compiled
         while len(self._compiled) > self.size:

@@ -31,6 +31,7 @@ def envelope_schema(
     max_calls: int = DEFAULT_LIMITS.max_calls,
     thought_max: int = DEFAULT_LIMITS.thought_max,
     must_call: bool = False,
+    must_say: bool = False,
 ) -> dict[str, object]:
     """Return the schema of an answer that may call these tools and no others.
 
@@ -38,10 +39,10 @@ def envelope_schema(
     itself by anchors takes any object instead.
 
     Raises:
-        ValueError: A call is demanded without any tool.
+        ValueError: A call is demanded without any tool or together with a message.
     """
-    if must_call and not tools:
-        raise ValueError("must_call without any tool")
+    if must_call and (must_say or not tools):
+        raise ValueError("must_call without any tool, or with must_say")
     ordered = sorted(tools, key=lambda tool: tool.name)
     definitions: dict[str, object] = {}
     calls = [_call(tool, f"args{number}", definitions) for number, tool in enumerate(ordered)]
@@ -51,11 +52,14 @@ def envelope_schema(
         listed["maxItems"] = max_calls
     if must_call:
         listed["minItems"] = 1
+    message: dict[str, object] = {"type": "null" if must_call else ["string", "null"]}
+    if must_say:
+        message = {"type": "string", "minLength": 1}
     envelope = _closed(
         {
             "thought": {"type": "string", "maxLength": thought_max},
             "status": {"type": "string", "enum": list(STATUSES)},
-            "message_to_user": {"type": "null" if must_call else ["string", "null"]},
+            "message_to_user": message,
             "tool_calls": listed,
         }
     )

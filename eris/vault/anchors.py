@@ -4,9 +4,11 @@ import re
 from collections.abc import Sequence
 
 from eris.vault.names import folded
-from eris.vault.note import Heading, Note, Span
+from eris.vault.note import Block, Heading, Note, Span
 
 _MARKS = re.compile(r"[!\"#$%&()*+,.:;<=>?@^`{|}~/\[\]\\\s]+")
+BLOCK_ID = re.compile(r"[ \t]+\^[A-Za-z0-9-]+\Z")
+"""At the end of a title: the id of the heading, which people don't take for a part of its name."""
 _BREAKING = re.compile(r"(?:%%|\[\[|\]\]|[:#|^\\\s])+")
 
 
@@ -19,10 +21,22 @@ def find_anchor(note: Note, anchor: str) -> Span | None:
     """
     parts = _parts(anchor)
     if parts and parts[-1].startswith("^"):
-        name = folded(parts[-1][1:])
-        return next((block.span for block in note.blocks if folded(block.name) == name), None)
+        block = find_block(note, parts[-1][1:])
+        return block.span if block else None
     heading = find_heading(note, anchor)
     return heading.section if heading else None
+
+
+def find_block(note: Note, name: str) -> Block | None:
+    """Return the block of an id: the first that has it, be it in other case if none has just it.
+
+    Args:
+        note: The note.
+        name: The id, without `^`.
+    """
+    exact = (block for block in note.blocks if block.name == name)
+    alike = (block for block in note.blocks if folded(block.name) == folded(name))
+    return next(exact, None) or next(alike, None)
 
 
 def find_heading(note: Note, anchor: str) -> Heading | None:
@@ -45,10 +59,15 @@ def find_headings(headings: Sequence[Heading], anchor: str) -> tuple[Heading, ..
     parts = [heading_key(part) for part in _parts(anchor)]
     if not parts or "" in parts:
         return ()
-    keys = [heading_key(heading.title) for heading in headings]
-    found = _under(headings, keys, parts, 0, len(headings))
-    # Obsidian is content if each is lower than the one before and comes later.
-    return found or _after(headings, keys, parts)
+    titles = [heading.title for heading in headings]
+    for named in (titles, [BLOCK_ID.sub("", title) for title in titles]):
+        keys = list(map(heading_key, named))
+        found = _under(headings, keys, parts, 0, len(headings))
+        # Obsidian is content if each is lower than the one before and comes later.
+        found = found or _after(headings, keys, parts)
+        if found:
+            return found
+    return ()
 
 
 def _under(

@@ -8,9 +8,6 @@ within a paragraph is left to `eris.vault.inline`.
 """
 
 import re
-from enum import StrEnum
-
-import msgspec
 
 from eris.vault.block_rules import (
     BLANK_LINE,
@@ -21,17 +18,14 @@ from eris.vault.block_rules import (
     RULE,
     TAB,
     UNDERLINE,
-    Line,
     advance,
     after_quote_mark,
-    block_id,
-    definitions,
     html_ending,
     indentation,
-    table_header,
     without_closing_marks,
 )
-from eris.vault.note import Block, Item, Span, Task
+from eris.vault.collected_blocks import CollectedBlocks, Container, Kind, Leaf
+from eris.vault.note import Span, Task
 
 _DEEPEST = 32
 """Containers in containers; deeper ones are text, so that a line costs no more than its length."""
@@ -39,85 +33,8 @@ _NOT_PLAIN = frozenset(" \t#>-+*_=~`<|$%[:0123456789")
 """A line that starts with none of these, outside of any container, is a paragraph's."""
 
 
-class Unit(msgspec.Struct):
-    """Text to be read for links, tags and code: a paragraph, a heading or a row of a table."""
-
-    start: int
-    end: int
-    lines: tuple[Line, ...] = ()
-    """If only these parts of it belong to it, since the marks of a quote are between them."""
-    row: bool = False
-    """Whether it's a row of a table."""
-
-
-class BareHeading(msgspec.Struct):
-    """A heading before its section is known."""
-
-    span: Span
-    level: int
-    title: Span
-
-
-class _Container(msgspec.Struct):
-    """An open quote (width 0) or item of a list; the note itself is the outermost one."""
-
-    start: int
-    end: int
-    """End of the last line that belongs to it and isn't blank."""
-    width: int = 0
-    """Columns that a line must be indented by to belong to the item."""
-    marker: str = ""
-    """An item's, as written."""
-    list_start: int = 0
-    last: Line = (0, 0)
-    """The last block in it that is complete."""
-    last_list: str = ""
-    """If that is a list, the last character of its items' markers: another one begins another."""
-    hollow: bool = False
-    """Whether it's an item with nothing on its first line, and nothing yet."""
-    name: str = ""
-    """Its block id."""
-
-
-class _Kind(StrEnum):
-    PARAGRAPH = "paragraph"
-    FENCED = "fenced"
-    INDENTED = "indented"
-    HTML = "html"
-    HIDDEN = "hidden"
-    """A comment or a formula."""
-
-
-class _Leaf(msgspec.Struct):
-    """An open block that holds lines: what it is says how it ends."""
-
-    kind: _Kind
-    start: int
-    end: int
-    lines: list[Line] = []
-    """A paragraph's."""
-    fence: str = ""
-    """What code, a comment or a formula began with."""
-    ending: re.Pattern[str] | None = None
-    """What is in the last line of HTML."""
-
-
-class BlockScanner:
-    """Reads blocks once, from start to end, into its lists."""
-
-    def __init__(self, text: str, start: int) -> None:
-        """Prepare to read the text, of unified line ends, from this position."""
-        self.units: list[Unit] = []
-        self.headings: list[BareHeading] = []
-        self.items: list[Item] = []
-        self.tasks: list[Task] = []
-        self.blocks: list[Block] = []
-        self.opaque: list[Span] = []
-        self.definitions: list[re.Match[str]] = []
-        self._text = text
-        self._start = start
-        self._stack: list[_Container] = [_Container(start, start, last=(start, start))]
-        self._leaf: _Leaf | None = None
+class BlockScanner(CollectedBlocks):
+    """Reads blocks once, from start to end."""
 
     def scan(self) -> None:
         """Read all of it."""
@@ -127,7 +44,7 @@ class BlockScanner:
         for line in text[start:].split("\n"):
             end = start + len(line)
             leaf = self._leaf
-            if len(stack) == 1 and (leaf is None or leaf.kind is _Kind.PARAGRAPH):
+            if len(stack) == 1 and (leaf is None or leaf.kind is Kind.PARAGRAPH):
                 first = line[:1]
                 if first == "":
                     if leaf:
@@ -138,7 +55,7 @@ class BlockScanner:
                     leaf.lines.append((start, end))
                     leaf.end = end
                 else:
-                    self._leaf = _Leaf(_Kind.PARAGRAPH, start, end, [(start, end)])
+                    self._leaf = Leaf(Kind.PARAGRAPH, start, end, [(start, end)])
             else:
                 self._line(start, end)
             start = end + 1
@@ -155,7 +72,7 @@ class BlockScanner:
         if (
             leaf
             and matched == len(stack)
-            and leaf.kind is not _Kind.PARAGRAPH
+            and leaf.kind is not Kind.PARAGRAPH
             and self._held(leaf, position, column, end)
         ):
             return
@@ -171,7 +88,7 @@ class BlockScanner:
             if indent >= TAB:
                 if self._paragraph() is None:
                     self._close_unmatched(matched)
-                    self._open(_Leaf(_Kind.INDENTED, text_start, end))
+                    self._open(Leaf(Kind.INDENTED, text_start, end))
                     return
                 break
             after = self._container(text_start, column + indent, indent, end, matched)
@@ -227,7 +144,7 @@ class BlockScanner:
             self._close_unmatched(matched)
             self._close_leaf()
             self._stack[-1].hollow = False
-            self._stack.append(_Container(position, position + 1, last=(position, position)))
+            self._stack.append(Container(position, position + 1, last=(position, position)))
             return after_quote_mark(self._text, position, column)
         if first in "*+-0123456789" and not RULE.match(self._text, position, end):
             return self._item(position, column, indent, end, matched)
@@ -252,7 +169,7 @@ class BlockScanner:
         kept = 1 if hollow or spaces > TAB else spaces
         parent = self._stack[-1]
         parent.hollow = False
-        item = _Container(
+        item = Container(
             position,
             marker.end(),
             width=indent + width + kept,
@@ -277,45 +194,31 @@ class BlockScanner:
             self._close_leaf()
             self._close_containers(matched)
 
-    def _close_containers(self, kept: int) -> None:
-        stack = self._stack
-        while len(stack) > kept:
-            closed = stack.pop()
-            parent = stack[-1]
-            parent.end = max(parent.end, closed.end)
-            parent.last = (closed.list_start if closed.width else closed.start, closed.end)
-            parent.last_list = closed.marker[-1:]
-            span = Span(closed.start, closed.end)
-            if closed.width:
-                self.items.append(Item(span, closed.marker))
-            if closed.name:
-                self.blocks.append(Block(span, closed.name))
-
     # Leaves.
 
-    def _held(self, leaf: _Leaf, position: int, column: int, end: int) -> bool:
+    def _held(self, leaf: Leaf, position: int, column: int, end: int) -> bool:
         """Whether the line is part of the open leaf, which is no paragraph; close it if it ends."""
         text = self._text
         text_start, indent = indentation(text, position, column, end)
         blank = text_start == end
-        if leaf.kind is _Kind.INDENTED and not blank and indent < TAB:
+        if leaf.kind is Kind.INDENTED and not blank and indent < TAB:
             self._close_leaf()
             return False
-        if not (blank and (leaf.kind is _Kind.INDENTED or leaf.ending is BLANK_LINE)):
+        if not (blank and (leaf.kind is Kind.INDENTED or leaf.ending is BLANK_LINE)):
             leaf.end = end
         match leaf.kind:
-            case _Kind.FENCED:
+            case Kind.FENCED:
                 closing = text[text_start:end].rstrip(" \t")
                 ends = (
                     indent < TAB
                     and closing.startswith(leaf.fence)
                     and not closing.strip(leaf.fence[0])
                 )
-            case _Kind.HTML:
+            case Kind.HTML:
                 assert leaf.ending  # noqa: S101 - HTML has one
                 found = leaf.ending.match if leaf.ending is BLANK_LINE else leaf.ending.search
                 ends = found(text, position, end) is not None
-            case _Kind.HIDDEN:
+            case Kind.HIDDEN:
                 closing_at = text.find(leaf.fence, position, end)
                 ends = False
                 if closing_at >= 0:
@@ -332,13 +235,13 @@ class BlockScanner:
         """What follows a comment or a formula on its last line is a paragraph."""
         text_start = indentation(self._text, position, 0, end)[0]
         if text_start < end:
-            self._open(_Leaf(_Kind.PARAGRAPH, text_start, end, [(text_start, end)]))
+            self._open(Leaf(Kind.PARAGRAPH, text_start, end, [(text_start, end)]))
 
-    def _paragraph(self) -> _Leaf | None:
+    def _paragraph(self) -> Leaf | None:
         """The open paragraph."""
-        return self._leaf if self._leaf and self._leaf.kind is _Kind.PARAGRAPH else None
+        return self._leaf if self._leaf and self._leaf.kind is Kind.PARAGRAPH else None
 
-    def _open(self, leaf: _Leaf) -> None:
+    def _open(self, leaf: Leaf) -> None:
         self._leaf = leaf
         self._stack[-1].hollow = False
 
@@ -350,7 +253,7 @@ class BlockScanner:
             paragraph.end = end
             return
         self._close_unmatched(matched)
-        self._open(_Leaf(_Kind.PARAGRAPH, text_start, end, [(text_start, end)]))
+        self._open(Leaf(Kind.PARAGRAPH, text_start, end, [(text_start, end)]))
 
     def _block(self, position: int, end: int, matched: int) -> bool:
         """Read a heading, rule, or the first line of code, HTML, a comment or a formula."""
@@ -367,7 +270,7 @@ class BlockScanner:
                     return True
             case "`" | "~":
                 if found := FENCE.match(text, position, end):
-                    self._begin(_Kind.FENCED, position, end, matched, fence=found.group())
+                    self._begin(Kind.FENCED, position, end, matched, fence=found.group())
                     return True
             case "<":
                 return self._html(position, end, matched)
@@ -381,7 +284,7 @@ class BlockScanner:
 
     def _begin(
         self,
-        kind: _Kind,
+        kind: Kind,
         position: int,
         end: int,
         matched: int,
@@ -391,14 +294,14 @@ class BlockScanner:
     ) -> None:
         self._close_unmatched(matched)
         self._close_leaf()
-        self._open(_Leaf(kind, position, end, fence=fence, ending=ending))
+        self._open(Leaf(kind, position, end, fence=fence, ending=ending))
 
     def _html(self, position: int, end: int, matched: int) -> bool:
         in_paragraph = self._paragraph() is not None
         ending = html_ending(self._text, position, end, in_paragraph=in_paragraph)
         if ending is None:
             return False
-        self._begin(_Kind.HTML, position, end, matched, ending=ending)
+        self._begin(Kind.HTML, position, end, matched, ending=ending)
         if ending is not BLANK_LINE and ending.search(self._text, position, end):
             self._close_leaf()
         return True
@@ -420,7 +323,7 @@ class BlockScanner:
             return True
         return False
 
-    def _underlined(self, paragraph: _Leaf, mark: str, end: int) -> bool:
+    def _underlined(self, paragraph: Leaf, mark: str, end: int) -> bool:
         """Make a heading of the open paragraph, if more than definitions is in it."""
         self._define(paragraph)
         if not paragraph.lines:
@@ -433,15 +336,6 @@ class BlockScanner:
         self._heading(1 if mark == "=" else 2, title, lines, end)
         return True
 
-    def _heading(self, level: int, title: Span, lines: tuple[Line, ...], end: int) -> None:
-        start = lines[0][0]
-        if len(self._stack) == 1:
-            self.headings.append(BareHeading(Span(start, end), level, title))
-        self._unit(lines)
-        if name := block_id(self._text, lines[-1]):
-            self.blocks.append(Block(Span(start, end), name))
-        self._complete(start, end)
-
     def _fenced_by_two(self, fence: str, position: int, end: int, matched: int) -> bool:
         """Begin a comment or a formula that doesn't end on its first line."""
         text = self._text
@@ -453,62 +347,5 @@ class BlockScanner:
         # A comment left open hides the rest of the note. Two dollars alone are just dollars.
         if fence == "$$" and text.find(fence, end) < 0:
             return False
-        self._begin(_Kind.HIDDEN, position, end, matched, fence=fence)
+        self._begin(Kind.HIDDEN, position, end, matched, fence=fence)
         return True
-
-    def _complete(self, start: int, end: int) -> None:
-        """Note that a block in the innermost container is complete."""
-        container = self._stack[-1]
-        container.hollow = False
-        container.last = (start, end)
-        container.last_list = ""
-        container.end = max(container.end, end)
-
-    def _close_leaf(self) -> None:
-        leaf = self._leaf
-        if leaf is None:
-            return
-        self._leaf = None
-        if leaf.kind is not _Kind.PARAGRAPH:
-            self.opaque.append(Span(leaf.start, leaf.end))
-            self._complete(leaf.start, leaf.end)
-            return
-        self._define(leaf)
-        if not leaf.lines:
-            self._complete(leaf.start, leaf.end)
-            return
-        lines = leaf.lines
-        start, end = lines[0][0], lines[-1][1]
-        container = self._stack[-1]
-        if name := block_id(self._text, lines[-1]):
-            if len(lines) == 1 and self._text[start] == "^":
-                if container.last[1] > container.last[0]:
-                    self.blocks.append(Block(Span(*container.last), name))
-                return
-            if container.width and container.last[1] == container.start:
-                container.name = name
-            else:
-                self.blocks.append(Block(Span(start, end), name))
-        header = table_header(self._text, lines)
-        if header is None:
-            self._unit(tuple(lines))
-        else:
-            if header:
-                self._unit(tuple(lines[:header]))
-            self.units.extend(
-                Unit(*line, row=True) for line in (lines[header], *lines[header + 2 :])
-            )
-        self._complete(start, end)
-
-    def _unit(self, lines: tuple[Line, ...]) -> None:
-        parted = len(lines) > 1 and any(not container.width for container in self._stack[1:])
-        self.units.append(Unit(lines[0][0], lines[-1][1], lines if parted else ()))
-
-    def _define(self, paragraph: _Leaf) -> None:
-        """Take the definitions of links off the paragraph's start."""
-        quoted = any(not container.width for container in self._stack[1:])
-        found = definitions(self._text, paragraph.lines, quoted=quoted)
-        if found:
-            self.definitions.extend(found)
-            end = found[-1].end()
-            paragraph.lines = [line for line in paragraph.lines if line[0] >= end]

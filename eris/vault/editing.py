@@ -9,6 +9,7 @@ import re
 from rapidfuzz import fuzz, process
 
 from eris.errors import InvalidError, NotFoundError
+from eris.vault.anchors import BLOCK_ID, find_block
 from eris.vault.markdown import parse
 from eris.vault.names import folded
 from eris.vault.note import LINE_END, Block, Note, line_end
@@ -138,6 +139,36 @@ def with_section(text: str, heading: str, content: str, *, whole: bool = False) 
     return text[: blank.end() if blank else old.start] + lines + text[old.end :]
 
 
+def with_title(text: str, heading: str, title: str) -> str:
+    """Return the note with another title for a heading; its level and its block id stay.
+
+    Args:
+        text: The note.
+        heading: Which one, as `eris.vault.sections.heading_named` takes it.
+        title: Its new title, without `#` marks.
+
+    Raises:
+        InvalidError: Several headings are meant, or the title is none.
+        NotFoundError: There's no such heading.
+    """
+    found = heading_named(parse(text), heading)
+    new = title.strip()
+    written = found.span.of(text)
+    start = found.span.start
+    if written.startswith("#"):
+        start += len(written) - len(written.lstrip("#"))
+    start = text.index(found.title, start)
+    if (block := BLOCK_ID.search(found.title)) and not BLOCK_ID.search(new):
+        new += block[0]
+    changed = text[:start] + new + text[start + len(found.title) :]
+    there = [each.title for each in parse(changed).headings if each.span.start == found.span.start]
+    if not title.strip() or LINE_END.search(new) or there != [new]:
+        raise InvalidError(
+            f"{_shown(title)} can't be the title of a heading.", hint="Give a line of plain text."
+        )
+    return changed
+
+
 def with_block(text: str, name: str, content: str) -> str:
     """Return the note with the block of an id replaced, its id kept.
 
@@ -146,11 +177,11 @@ def with_block(text: str, name: str, content: str) -> str:
 
     Args:
         text: The note.
-        name: The id, with or without `^`.
+        name: The id, with or without `^`; of several blocks that have it, the first is meant.
         content: What stands there afterwards, with or without the id.
 
     Raises:
-        InvalidError: There's nothing to put there, or several blocks have this id.
+        InvalidError: There's nothing to put there, or it would be no block of this id.
         NotFoundError: There's no such block.
     """
     note = parse(text)
@@ -218,7 +249,7 @@ def replaced(text: str, old: str, new: str, count: int | None = 1) -> str:
 
 def _fitted(addition: str, ending: str) -> str:
     """Return what is put in: without blank lines around it, with the note's line ends."""
-    lines = LINE_END.split(addition)
+    lines = LINE_END.split(addition.removeprefix("\ufeff"))
     while lines and not lines[-1].strip():
         lines.pop()
     first = next((number for number, line in enumerate(lines) if line.strip()), 0)
@@ -276,16 +307,9 @@ def _with_id(lines: list[str], name: str) -> list[str]:
 
 
 def _block_named(note: Note, name: str) -> Block:
-    found = [each for each in note.blocks if each.name == name]
-    found = found or [each for each in note.blocks if folded(each.name) == folded(name)]
-    if len(found) == 1:
-        return found[0]
+    found = find_block(note, name)
     if found:
-        lines = _listed([note.line(each.span.start) for each in found])
-        raise InvalidError(
-            f"The id ^{name} is that of {len(found)} blocks: {lines}.",
-            hint="Replace the text itself, or give one of them another id.",
-        )
+        return found
     names = ", ".join(f"^{each.name}" for each in note.blocks[:_MOST_LISTED])
     raise NotFoundError(
         f"The note has no block ^{name}.", hint=f"It has: {names}." if names else "It has no ids."

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 import msgspec
 
 from eris.vault.block_rules import CELL_BORDER, HTML_TAG
-from eris.vault.blocks import Unit
+from eris.vault.collected_blocks import Unit
 from eris.vault.note import Link, LinkKind, Span, Tag
 
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")

@@ -10,7 +10,8 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from eris.vault.block_rules import unified_line_ends
-from eris.vault.blocks import BareHeading, BlockScanner
+from eris.vault.blocks import BlockScanner
+from eris.vault.collected_blocks import BareHeading
 from eris.vault.frontmatter import property_links, property_tags, read
 from eris.vault.inline import InlineScanner
 from eris.vault.note import Block, Heading, Item, Link, Note, Span, Tag, Task

@@ -91,7 +91,7 @@ def heading_renamed(
         None if no link has to change: there's none, or links can't tell the titles apart.
     """
     key, anchor = heading_key(old), heading_anchor(new)
-    if heading_key(new) == key or not anchor:
+    if renamed_anchor(old, old, new) is None:
         return None
 
     def change(link: Link) -> _Change | None:
@@ -110,6 +110,25 @@ def heading_renamed(
         return None if renamed == parts else (span.start, span.end, "#".join([target, *renamed]))
 
     return _replaced(note, change)
+
+
+def renamed_anchor(anchor: str, old: str, new: str) -> str | None:
+    """Return an anchor with a heading's new title, as it's written in plain text.
+
+    Args:
+        anchor: Such as `Chapter#Section`.
+        old: The title that the heading had.
+        new: The title that it has now.
+
+    Returns:
+        None if the anchor names another heading, or if links can't tell the two titles apart.
+    """
+    key, name = heading_key(old), heading_anchor(new)
+    if not name or heading_key(new) == key:
+        return None
+    parts = anchor.split("#")
+    renamed = [name if heading_key(part) == key else part for part in parts]
+    return None if renamed == parts else "#".join(renamed)
 
 
 def _anchor_part(anchor: str, link: Link, note: Note) -> str:

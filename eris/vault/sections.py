@@ -6,12 +6,11 @@ from collections.abc import Callable
 from rapidfuzz import process
 
 from eris.errors import InvalidError, NotFoundError
-from eris.vault.anchors import heading_key
+from eris.vault.anchors import BLOCK_ID, heading_key
 from eris.vault.names import folded
 from eris.vault.note import LINE_END, Heading, Note, Span
 
 _MARKS = re.compile(r"(#{1,6})[ \t]+")
-_BLOCK_ID = re.compile(r"[ \t]+\^[A-Za-z0-9-]+\Z")
 _RULE = re.compile(r"[ \t]*([*_-])[ \t]*(?:\1[ \t]*){2,}")
 _MOST_LISTED = 12
 
@@ -33,7 +32,7 @@ def heading_named(note: Note, name: str) -> Heading:
     """
     wanted = name.strip()
     marks = _MARKS.match(wanted)
-    title = _BLOCK_ID.sub("", wanted.lstrip("#").strip())
+    title = BLOCK_ID.sub("", wanted.lstrip("#").strip())
     found = _candidates(note, title)
     if marks:
         found = [each for each in found if each.level == len(marks[1])] or found
@@ -109,7 +108,7 @@ def _candidates(note: Note, title: str) -> list[Heading]:
     readings: tuple[Callable[[str], str], ...] = (_one_line, _one_line_folded, heading_key)
     above = _headings_above(note)
     for key in readings:
-        keys = [key(_BLOCK_ID.sub("", each.title)) for each in note.headings]
+        keys = [key(BLOCK_ID.sub("", each.title)) for each in note.headings]
         for parts in ([title], title.split("#")):
             wanted = [key(part) for part in parts if part.strip()]
             if not wanted or "" in wanted:

@@ -84,6 +84,10 @@ def damaged_model(_subject, tmp_path):
     (folder / "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf").write_bytes(b"GGUF")
 
 
+def shut_skills(subject, _tmp_path):
+    (subject.vault / ".eris" / "config.toml").write_text('[vault]\nread_only = ["eris/skills"]\n')
+
+
 def nothing(_subject, _tmp_path):
     pass
 
@@ -97,6 +101,7 @@ FAULTS = [
     (open_runtime, "runtime", Severity.WARNING, "0770", "chmod 700"),
     (stale_socket, "sockets", Severity.WARNING, "bus.sock", "--fix"),
     (no_id, "vault", Severity.WARNING, "isn't a vault yet", "eris init"),
+    (shut_skills, "vault", Severity.WARNING, "Eris/Skills (vault.skills)", "vault.read_only"),
     (nothing, "models", Severity.ERROR, "isn't on this machine", "eris models pull"),
     (damaged_model, "models", Severity.ERROR, "qwen2.5-coder-0.5b", "eris models"),
 ]

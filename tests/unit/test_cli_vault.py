@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from eris.cli.answers import answer, document_of
 from eris.cli.invocation import Invocation
+from eris.cli.looks import Look
 from eris.cli.main import run
 from eris.cli.vault import finding, past, reading, telling, undo, vault, writing
-from eris.cli.vault.answers import answer, document_of
 from eris.cli.vault.asking import Notes, collect
-from eris.cli.vault.looks import Look
 from eris.cli.vault.property_values import value_as_json
 from eris.errors import ConflictError, NotFoundError
 from proto.rights import RIGHTS
@@ -237,6 +237,8 @@ def test_whoever_is_at_the_machine_may_send_every_request_of_the_vault():
     replies = {"text", "headings", "files", "found", "table", "link-list", "property-list"}
     replies |= {"tag-list", "task-list", "written", "step-list", "difference", "blamed"}
     replies |= {"index-state"}
+    # What only actors ask, who follow the notes.
+    replies |= {"notes-changed", "states", "state-list", "name", "named", "read-file", "bytes"}
     tags = {message.__struct_config__.tag for message in get_args(Vault)}
     requests = {tag for tag in tags if tag.split(".")[1] not in replies}
     for role in ("cli", "console", "web"):

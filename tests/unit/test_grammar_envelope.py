@@ -282,9 +282,19 @@ def test_where_a_call_is_demanded_there_is_one_and_no_message():
     assert not accepts(render_envelope(msgspec.structs.replace(thought, message_to_user="Done.")))
 
 
+@pytest.mark.parametrize("tools", [TOOLS, ()])
+def test_where_a_message_is_demanded_there_is_one(tools):
+    accepts = acceptor(envelope_grammar(tools, must_say=True).text)
+    said = Envelope(thought="x", status="Task", message_to_user="Hello.")
+    assert accepts(render_envelope(said))
+    for nothing in (None, ""):
+        assert not accepts(render_envelope(msgspec.structs.replace(said, message_to_user=nothing)))
+
+
 def test_a_call_cannot_be_demanded_without_tools():
-    with pytest.raises(ValueError, match="without any tool"):
-        envelope_grammar((), must_call=True)
+    for tools, must_say in (((), False), (TOOLS, True)):
+        with pytest.raises(ValueError, match="without any tool"):
+            envelope_grammar(tools, must_call=True, must_say=must_say)
 
 
 def test_the_cache_tells_a_demanded_call_from_a_free_choice():

@@ -77,11 +77,11 @@ def answer(*calls, message=None):
         answer(("clock:now", {"zone": "UTC"})),
     ],
 )
-@pytest.mark.parametrize("must_call", [False, True])
+@pytest.mark.parametrize("must", [{}, {"must_call": True}, {"must_say": True}])
 @pytest.mark.parametrize("tools", [TOOLS, [WRITE]])
-def test_schema_and_grammar_judge_answers_alike(text, must_call, tools):
-    grammar = envelope_grammar(tools, must_call=must_call).text
-    assert valid(envelope_schema(tools, must_call=must_call), text) == acceptor(grammar)(text)
+def test_schema_and_grammar_judge_answers_alike(text, must, tools):
+    grammar = envelope_grammar(tools, **must).text
+    assert valid(envelope_schema(tools, **must), text) == acceptor(grammar)(text)
 
 
 def test_without_tools_nothing_can_be_called():

@@ -20,7 +20,12 @@ from tests.instance_order import Arranger
 
 OPEN = Options(closed=False)
 SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
-FUZZ = settings(max_examples=400, derandomize=True, deadline=None, suppress_health_check=SLOW)
+FUZZ = settings(
+    max_examples=4 * settings().max_examples,
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=SLOW,
+)
 
 NAMES = st.sampled_from(["a", "b", "ab", "c"])
 TEXTS = st.sampled_from(["", "a", "b", "ab", "abc", "c", "x1", "1", 'q"', "é", "2024-02-29"])

@@ -241,3 +241,28 @@ TestJournalMachine.settings = settings(
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )
+
+
+def test_ended_turns_of_all_sessions_are_told_up_to_the_first_that_has_not_ended(tmp_path):
+    journal = Journal(tmp_path / "j.sqlite", lambda: 1000.0)
+    for number, session in enumerate(("main", "other", "main", "other")):
+        submit(journal, turn=f"t{number}", session=session, text=f"text {number}")
+    outside = ResultStep(
+        call_id="c", tool="doc:read", arguments="{}", ok=True, content="x", untrusted="m.pdf"
+    )
+    journal.append("t1", outside)
+    for number, state in ((3, TurnState.DONE), (0, TurnState.DONE), (1, TurnState.FAILED)):
+        view = TurnView(
+            turn=f"t{number}", text="", state=state, surface="console.1", message=f"said {number}"
+        )
+        journal.finish(f"t{number}", view, FinishedStep(state=state, message=""))
+    told = journal.ended(0, 10)
+    assert [(turn.turn, turn.session, turn.said, turn.answer, turn.untrusted) for turn in told] == [
+        ("t0", "main", "text 0", "said 0", ""),
+        ("t1", "other", "text 1", "", "m.pdf"),
+    ]
+    view = TurnView(turn="t2", text="", state=TurnState.DONE, surface="console.1")
+    journal.finish("t2", view, FinishedStep(state=TurnState.DONE, message=""))
+    assert [turn.turn for turn in journal.ended(told[-1].number, 10)] == ["t2", "t3"]
+    assert [turn.turn for turn in journal.ended(told[0].number, 1)] == ["t1"]
+    journal.close()

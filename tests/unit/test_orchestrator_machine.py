@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from actors.orchestrator.claims import NOTHING_CHANGED, Language
 from actors.orchestrator.machine import (
     CALLS_PER_ANSWER,
     Ask,
@@ -162,7 +163,6 @@ def test_a_turn_goes_on_the_same_from_any_of_its_steps(length):
     [
         (BROKEN, Fault.SCHEMA),
         (CUT, Fault.TRUNCATED),
-        (EMPTY, Fault.EMPTY),
         (answer(None, ("web:fetch", {})), Fault.UNKNOWN_TOOL),
         (read("missing.md"), Fault.TOOL_FAILED),
         (SAVED, Fault.UNBACKED),
@@ -175,6 +175,14 @@ def test_each_class_of_failure_is_corrected_once_and_the_turn_goes_on(bad, fault
     steps = play([bad, HELLO])
     assert faults(steps) == [fault]
     assert steps[-1] == FinishedStep(state=TurnState.DONE, message="Hello!")
+
+
+def test_who_says_nothing_and_calls_nothing_is_offered_nothing_any_more_and_then_corrected():
+    steps = play([EMPTY, HELLO])
+    assert faults(steps) == []
+    assert [offer.final for offer in of(OfferStep, steps)] == [False, True]
+    assert steps[-1].message == "Hello!"
+    assert faults(play([EMPTY, EMPTY, HELLO])) == [Fault.EMPTY]
 
 
 @pytest.mark.parametrize(
@@ -291,9 +299,25 @@ def test_the_same_failure_twice_ends_the_turn_with_its_reason():
 
 def test_a_correction_given_back_as_the_answer_is_no_answer():
     parrot = answer(RECOVERIES[Fault.EMPTY].correction)
-    steps = play([EMPTY, parrot, HELLO])
+    steps = play([EMPTY, EMPTY, parrot, HELLO])
     assert faults(steps) == [Fault.EMPTY, Fault.EMPTY]
     assert steps[-1].message == "Hello!"
+
+
+def test_a_failure_that_the_model_only_parrots_is_told_in_the_words_of_the_tool():
+    told = RECOVERIES[Fault.TOOL_FAILED].correction.format(subject="it")
+    steps = play([read("missing.md"), answer(f"The search failed. {told.partition('. ')[2]}")])
+    assert steps[-1].state is TurnState.FAILED
+    assert "vault:read failed" in steps[-1].message
+    assert "message_to_user" not in steps[-1].message
+
+
+def test_that_nothing_was_saved_is_no_answer_before_anything_was_tried():
+    steps = play([answer(NOTHING_CHANGED[Language.ENGLISH]), write(), SAVED])
+    assert faults(steps) == [Fault.UNBACKED]
+    assert steps[-1].message == "I've saved it."
+    steps = play([answer(NOTHING_CHANGED[Language.ENGLISH])] * 2)
+    assert steps[-1].message == NOTHING_CHANGED[Language.ENGLISH]
 
 
 def test_looking_it_up_again_after_a_change_is_no_repetition():

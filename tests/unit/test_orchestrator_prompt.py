@@ -17,11 +17,13 @@ from actors.orchestrator.condensing import (
 )
 from actors.orchestrator.identity import IDENTITY
 from actors.orchestrator.prompt import (
+    ABOUT_USER,
     CALL_IF_IT_FITS,
     CALL_NOW,
     LAST_WORD,
     NO_TOOL,
     PREFIX,
+    RECALLED,
     WAS_DONE,
     build_prompt,
     local_time,
@@ -138,11 +140,29 @@ def test_what_varies_is_in_the_last_message(offer, what):
     assert offer.local_time in texts([last], "time")[0]
 
 
-def test_recalled_memory_has_its_own_segment():
+def test_recalled_memory_is_told_as_facts_in_a_segment_of_its_own():
     offer = OfferStep(tools=(), grammar="", memory="Anna is the user's sister.", local_time="x")
     assert texts(prompt("who is Anna", [offer]), "memory") == [
-        "What you know:\nAnna is the user's sister.\n\n"
+        f"{RECALLED}\nAnna is the user's sister.\n\n"
     ]
+
+
+def test_the_notes_that_the_words_name_are_told_with_their_paths():
+    offer = OfferStep(
+        tools=("vault:read",), grammar="", text="-", notes={"Kestrel": "p/Kestrel\nbuoy.md"}
+    )
+    assert texts(prompt("read Kestrel", [offer]), "notes") == [
+        "Kestrel is the note p/Kestrel buoy.md\n\n"
+    ]
+
+
+def test_the_core_memory_is_at_the_end_of_the_system_message_and_nothing_else_moves():
+    offer = OfferStep(tools=(), grammar="", core="My name is Kim.", local_time="x")
+    without = OfferStep(tools=(), grammar="", local_time="x")
+    told, untold = prompt("hello", [offer]), prompt("hello", [without])
+    system = "".join(part.text for part in told[0].parts)
+    assert system.endswith(f"{ABOUT_USER}\nMy name is Kim.")
+    assert told[1:] == untold[1:]
 
 
 SKILLED = msgspec.structs.replace(OFFER, skills="[skill minutes]\n1. List who was there.\n")

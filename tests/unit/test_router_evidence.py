@@ -50,7 +50,7 @@ def test_folders_are_recognised_by_a_slash_at_the_end(text: str, named: tuple[st
         ("Speichere in notizen/heute.md, dass ich Milch kaufen soll", "vault:write"),
         ("jot this down: dentist on Monday", "vault:write"),
         ("note: the key is under the mat", "vault:write"),
-        ("Please remember that Anna likes tulips", "vault:write"),
+        ("remember in my notes that Anna likes tulips", "vault:write"),
         ("list my notes", "vault:list"),
         ("Welche Notizen habe ich?", "vault:list"),
         ("what's in archive/?", "vault:list"),
@@ -68,8 +68,17 @@ def test_a_plain_command_has_its_tool(text: str, tool: str) -> None:
 
 MORE_TOOLS = (
     *TOOLS,
+    *("memory:stage", "memory:forget", "memory:query", "memory:about_me", "doc:read", "doc:list"),
     *("vault:append", "vault:edit", "vault:move", "vault:delete", "vault:undo", "vault:links"),
-    *("vault:tasks", "vault:daily", "vault:taglist", "vault:query", "skills:create"),
+    *(
+        "vault:tasks",
+        "vault:add_task",
+        "vault:tick_task",
+        "vault:daily",
+        "vault:taglist",
+        "vault:query",
+        "skills:create",
+    ),
 )
 
 
@@ -85,8 +94,9 @@ MORE_TOOLS = (
         ("undo that", "vault:undo"),
         ("show backlinks of ideas.md", "vault:links"),
         ("which notes link to Hub?", "vault:links"),
-        ("add the task repot the fern in home.md", "vault:tasks"),
-        ("mark 'call mum' as done", "vault:tasks"),
+        ("add the task repot the fern in home.md", "vault:add_task"),
+        ("What are my open tasks?", "vault:tasks"),
+        ("mark 'call mum' as done", "vault:tick_task"),
         ("what's in today's daily note?", "vault:daily"),
         ("list my tags", "vault:taglist"),
         ("notes with status = open", "vault:query"),
@@ -94,6 +104,14 @@ MORE_TOOLS = (
         ("read ideas.md", "vault:read"),
         ("add eggs to shopping.md", "vault:write"),
         ("what's in archive/?", "vault:list"),
+        ("Please remember that Anna likes tulips", "memory:stage"),
+        ("Merk dir, dass Anna Tulpen mag", "memory:stage"),
+        ("don't forget: the key is under the mat", "memory:stage"),
+        ("forget the alarm code", "memory:forget"),
+        ("What do you know about Anna?", "memory:query"),
+        ("Call me Robin", "memory:about_me"),
+        ("read page 3 of the manual", "doc:read"),
+        ("which documents do you have?", "doc:list"),
     ],
 )
 def test_a_plain_command_has_its_tool_among_many(text: str, tool: str) -> None:
@@ -119,6 +137,30 @@ def test_a_plain_command_has_its_tool_among_many(text: str, tool: str) -> None:
 )
 def test_conversation_is_evidence_for_nothing(text: str) -> None:
     assert evidence(text, TOOLS) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "named", "tool"),
+    [
+        ("Rename the note Kestrel buoy to Osprey buoy", "Kestrel buoy", "vault:move"),
+        (
+            'Add a task "call the diver" under Open questions in Kestrel',
+            "Kestrel",
+            "vault:add_task",
+        ),
+        ("Benenne Kestrel um", "Kestrel", "vault:move"),
+        ("What does Adaeze Okafor say?", "Adaeze Okafor", "vault:read"),
+        # The name's own words are no command.
+        ("open the Move log", "Move log", "vault:read"),
+    ],
+)
+def test_a_command_on_a_note_that_is_known_by_name_has_its_tool(text, named, tool) -> None:
+    scores = evidence(text, MORE_TOOLS, notes=(named,))
+    assert max(scores, key=scores.__getitem__) == tool
+
+
+def test_a_name_without_a_command_asks_for_nothing() -> None:
+    assert evidence("I met Adaeze Okafor today", MORE_TOOLS, notes=("Adaeze Okafor",)) == {}
 
 
 def test_a_phrase_that_a_tool_gives_as_an_example_asks_for_it() -> None:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eris.errors import InvalidError, NotFoundError
+from eris.vault.anchors import find_anchor
 from eris.vault.editing import (
     appended,
     inserted_under,
@@ -361,9 +362,9 @@ def test_a_heading_that_is_not_there_is_answered_with_those_that_are():
 
 def test_a_block_of_several_and_one_that_is_not_there():
     text = "a ^x\n\nb ^x\n\nc ^y\n"
-    with pytest.raises(InvalidError) as caught:
-        with_block(text, "x", "new")
-    assert "lines 1, 3" in str(caught.value)
+    assert with_block(text, "x", "new") == "new ^x\n\nb ^x\n\nc ^y\n"
+    assert find_anchor(parse(text), "^x").of(text) == "a ^x"
+    assert with_block("a ^X\n\nb ^x\n", "x", "new") == "a ^X\n\nnew ^x\n"
     with pytest.raises(NotFoundError) as caught:
         with_block(text, "z", "new")
     assert "^x, ^x, ^y" in caught.value.hint

@@ -169,7 +169,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=100)
 @given(
     pieces=st.lists(PIECES, min_size=1, max_size=8),
     start=st.sampled_from(["", "/", "//", "vault:"]),

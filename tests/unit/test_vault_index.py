@@ -5,6 +5,7 @@ import os
 import shutil
 import sqlite3
 import tempfile
+import threading
 import unicodedata
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,8 +16,10 @@ from hypothesis import strategies as st
 
 from actors.vault.index import VaultIndex, building, parsing, regexes
 from actors.vault.index.extracting import extract
+from actors.vault.right_of_way import RightOfWay
 from actors.vault.vault_folder import VaultFolder
-from eris.errors import ConfigurationError, InvalidError, StorageError
+from eris.errors import ConfigurationError, InvalidError, StorageError, UnavailableError
+from eris.vault.markdown import parse
 from eris.vault.settings import ignored, read_settings
 from tests import vault_generator
 
@@ -504,6 +507,73 @@ def test_a_write_that_was_told_is_no_work_when_the_watcher_tells_it_again(world)
     assert world.index.update("a.md").changed == 1
     done = world.index.update("a.md")
     assert (done.looked, done.read, done.changed) == (1, 0, 0)
+
+
+def test_links_come_from_the_index_as_parsing_the_note_would_give_them(world):
+    # Edits see a note without its byte order mark, as the index does.
+    notes = {path: data.decode("utf-8-sig") for path, data in vault_generator.notes(60)}
+    notes |= {
+        "all.md": '---\nup: "[[a]]"\n---\n[[b#c|d]] ![[e]] '
+        "[f](g%20h.md#i) `[[j]]`\r\n\r\n[k]: l.md\n",
+        "none.md": "nothing",
+    }
+    for path, text in notes.items():
+        world.write(path, text)
+    world.index.reconcile()
+    for path, text in notes.items():
+        assert world.index.links_in(path, text) == parse(text).links
+        assert world.index.links_in(path, f"{text}x") is None
+    assert world.index.links_in("gone.md", "") is None
+    assert len(world.index.links_in("all.md", notes["all.md"])) == 5
+
+
+def test_a_pass_over_many_files_gives_way_and_one_over_few_does_not(tmp_path):
+    before = []
+
+    def give_way():
+        if before:
+            return
+        before.append(world.index.search("urgent").found)
+        # No lock is held: what somebody waits for is in the index before the pass goes on.
+        world.index.update("a.md")
+        before.append(world.index.search("urgent").found)
+
+    world = World(tmp_path, give_way=give_way)
+    world.write("a.md", "urgent")
+    paths = [f"{number}.md" for number in range(building.MOST_AT_ONCE + 1)]
+    for path in paths:
+        world.write(path, "urgent, but not for anybody")
+    assert world.index.update(*paths[:3]).changed == 3
+    assert before == []
+    result = world.index.update(*paths)
+    assert before == [3, 4]
+    assert result.changed == len(paths) - 3
+    assert world.index.search("urgent").found == len(paths) + 1
+    world.close()
+
+
+def test_work_in_the_background_goes_on_when_a_step_is_done_or_takes_too_long():
+    first = RightOfWay(longest_wait=60.0)
+    waiting = threading.Thread(target=first.give_way)
+    with first.taken():
+        waiting.start()
+        assert waiting.is_alive()
+    waiting.join(10.0)
+    assert not waiting.is_alive()
+    with first.taken():
+        RightOfWay(longest_wait=0.0).give_way()
+        patient = RightOfWay(longest_wait=0.01)
+        with patient.taken():
+            patient.give_way()
+
+
+def test_a_closed_index_refuses_questions_and_passes(world):
+    world.write("a.md", "x")
+    world.index.reconcile()
+    world.index.close()
+    with pytest.raises(UnavailableError, match="stopping"):
+        world.index.search("x")
+    assert world.index.update("a.md").stopped
 
 
 def test_an_index_that_was_stopped_goes_on_where_it_was(tmp_path, monkeypatch):

@@ -8,6 +8,7 @@ from typing import get_args
 
 import pytest
 
+from actors.vault.service.finding import NoteFile
 from eris.errors import (
     ConflictError,
     DeniedError,
@@ -31,6 +32,7 @@ from proto.vault import (
     ListTags,
     ListTasks,
     MoveNote,
+    NameNotes,
     OpenDaily,
     Outline,
     QueryProperties,
@@ -76,9 +78,64 @@ def edit(kind, note, content="", part="", **more):
 
 
 @pytest.mark.parametrize("role", ["cli", "console", "web"])
-def test_people_at_the_machine_may_ask_all_that_is_answered_and_nothing_else(role):
+def test_people_at_the_machine_may_ask_all_but_what_is_for_those_who_follow_the_notes(role):
     answered = {request.__struct_config__.tag for request in get_args(VaultRequest)}
-    assert set(RIGHTS[role]["vault"]) == answered
+    assert set(RIGHTS[role]["vault"]) == answered - {
+        "vault.states.1",
+        "vault.read-file.1",
+        "vault.name.1",
+    }
+    assert answered > set(RIGHTS["memory"]["vault"]) - {"subscribe.1"}
+
+
+NAMED = {
+    "Projects/Kestrel buoy.md": "---\naliases: [Kestrel, 'The buoy']\n---\n# Kestrel buoy\n",
+    "People/Mother.md": "x",
+    "People/Adaeze Okafor.md": "x",
+    "Übersicht 2027.md": "x",
+    "a/Plan.md": "x",
+    "b/Plan.md": "x",
+    "todo.md": "x",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("Rename Kestrel buoy to Osprey", {"Kestrel buoy": "Projects/Kestrel buoy.md"}),
+        ("what does kestrel   buoy say?", {"kestrel   buoy": "Projects/Kestrel buoy.md"}),
+        ("Read the note Kestrel", {"Kestrel": "Projects/Kestrel buoy.md"}),
+        ("What is new with Kestrel?", {"Kestrel": "Projects/Kestrel buoy.md"}),
+        ("Open my todo note", {"todo": "todo.md"}),
+        ("Was steht in der Notiz todo?", {"todo": "todo.md"}),
+        ("Open 'todo'", {"todo": "todo.md"}),
+        ("todo: buy milk", {}),
+        ("Mother called today", {}),
+        ("add it to the buoy", {"the buoy": "Projects/Kestrel buoy.md"}),
+        (
+            "put it under Adaeze Okafor and ubersicht 2027.",
+            {
+                "Adaeze Okafor": "People/Adaeze Okafor.md",
+                "ubersicht 2027": "Übersicht 2027.md",
+            },
+        ),
+        # Two notes of one name: which is meant, nobody knows.
+        ("Read the note Plan", {}),
+        ("", {}),
+    ],
+)
+def test_notes_are_recognised_where_a_sentence_names_them(vault, text, named):
+    vault.fill(NAMED)
+    found = vault.ask(NameNotes(text=text))
+    assert {note.said: note.path for note in found.notes} == named
+
+
+def test_a_note_that_got_another_name_is_recognised_by_it(vault):
+    vault.fill({"Kestrel buoy.md": "x"})
+    assert vault.ask(NameNotes(text="Read Kestrel buoy")).notes
+    vault.ask(MoveNote(idem=key(), note="Kestrel buoy", target="Osprey buoy"))
+    assert not vault.ask(NameNotes(text="Read Kestrel buoy")).notes
+    assert vault.ask(NameNotes(text="Read Osprey buoy")).notes[0].path == "Osprey buoy.md"
 
 
 # Reading.
@@ -306,6 +363,130 @@ def test_a_link_saved_at_this_moment_is_rewritten_too(vault):
     assert vault.text("new.md") == "[[plan]]"
 
 
+@pytest.mark.parametrize(
+    ("title", "content", "path", "text"),
+    [
+        ("Trip: Paris?", "x\n", "Trip - Paris.md", '---\naliases:\n  - "Trip: Paris?"\n---\nx\n'),
+        ("con", "", "con note.md", "---\naliases:\n  - con\n---\n"),
+        (
+            "ideas/Why?",
+            "---\naliases: [reasons]\ntags: a # b\n---\nx\n",
+            "ideas/Why.md",
+            "---\naliases: [reasons, Why?]\ntags: a # b\n---\nx\n",
+        ),
+    ],
+)
+def test_a_title_that_no_file_can_have_is_kept_as_an_alias(vault, title, content, path, text):
+    written = vault.ask(edit(EditKind.CREATE, title, content))
+    assert (written.path, vault.text(path)) == (path, text)
+    assert "kept as an alias" in written.remark
+    assert vault.ask(ReadNote(note=title.rpartition("/")[2])).path == path
+    vault.ask(edit(EditKind.APPEND, title.rpartition("/")[2], "more"))
+    assert vault.text(path).endswith("more\n")
+    with pytest.raises(ConflictError, match="already"):
+        vault.ask(edit(EditKind.CREATE, title, content))
+
+
+def test_what_links_to_a_note_that_moves_is_left_where_nothing_may_be_written(vault):
+    vault.fill(
+        {
+            "Rules/law.md": "the law and [[a]]\n",
+            "Rules/other.md": "no link\n",
+            "shut.md": "[[a]]\n",
+            "Rules/board.canvas": '{"nodes":[{"type":"file","file":"a.md"}]}',
+            "free.md": "[[a]]\n",
+            "a.md": "x\n",
+        }
+    )
+    (vault.place / "shut.md").chmod(0o444)
+    before = vault.contents()
+    rehearsed = vault.ask(MoveNote(idem=key(), note="a", target="b", dry_run=True))
+    written = vault.ask(MoveNote(idem=key(), note="a", target="b"))
+    assert vault.contents() == {
+        **{path: data for path, data in before.items() if path != "a.md"},
+        "b.md": b"x\n",
+        "free.md": b"[[b]]\n",
+    }
+    assert rehearsed.remark == written.remark
+    assert "3 read-only notes" in written.remark
+    assert "Rules/board.canvas, Rules/law.md, shut.md" in written.remark
+    left = ("Rules/board.canvas", "Rules/law.md", "shut.md")
+    assert vault.journal.step(written.step).receipt.left == left
+    vault.ask(Undo(idem=key()))
+    assert vault.contents() == before
+
+
+def test_a_note_that_isnt_text_can_be_moved_with_its_folder(vault):
+    vault.fill({"old/latin.md": b"caf\xe9 [[x]]\n", "old/a.md": "[x](latin.md)\n", "x.md": ""})
+    written = vault.ask(MoveNote(idem=key(), note="old", target="new"))
+    assert vault.bytes("new/latin.md") == b"caf\xe9 [[x]]\n"
+    assert written.remark == ""
+
+
+HEADED = {
+    "plan.md": "# Plan\n\n## To do ^b\n\nsee [[#To do]]\n\n## Later\n\n### To do\n",
+    "a.md": "[[plan#To do]] [[plan#To do|x]] [[plan]] [x](plan.md#To%20do) [[plan#Later]]\n",
+    "c.canvas": '{"nodes":[{"type":"file","file":"plan.md","subpath":"#To do"},'
+    '{"type":"file","file":"a.md","subpath":"#To do"},{"type":"text","text":"[[plan#To do]]"}]}',
+}
+
+
+def test_a_heading_is_renamed_with_all_links_to_it(vault):
+    headed = {**HEADED, "plan.md": HEADED["plan.md"].replace("### To do", "### Done")}
+    vault.fill(headed)
+    before = vault.contents()
+    written = vault.ask(MoveNote(idem=key(), note="plan#to do", target="Next: steps"))
+    assert set(written.files) == {"plan.md", "a.md", "c.canvas"}
+    assert written.message == (
+        "renamed the heading 'to do' to 'Next: steps' in plan.md and rewrote links in 2 files"
+    )
+    assert vault.text("plan.md") == headed["plan.md"].replace(
+        "## To do ^b", "## Next: steps ^b"
+    ).replace("[[#To do]]", "[[#Next steps]]")
+    assert vault.text("a.md") == (
+        "[[plan#Next steps]] [[plan#Next steps|x]] [[plan]] [x](plan.md#Next%20steps) "
+        "[[plan#Later]]\n"
+    )
+    assert vault.text("c.canvas") == (
+        '{"nodes":[{"type":"file","file":"plan.md","subpath":"#Next steps"},'
+        '{"type":"file","file":"a.md","subpath":"#To do"},'
+        '{"type":"text","text":"[[plan#Next steps]]"}]}'
+    )
+    vault.ask(Undo(idem=key()))
+    assert vault.contents() == before
+
+
+def test_links_stay_if_they_mean_another_heading_of_that_title(vault):
+    plan = HEADED["plan.md"].replace(" ^b", "")
+    vault.fill({**HEADED, "plan.md": plan})
+    vault.ask(MoveNote(idem=key(), note="plan#Later#To do", target="plan#Done"))
+    assert vault.text("plan.md") == plan.replace("### To do", "### Done")
+    assert vault.text("a.md") == HEADED["a.md"]
+
+
+@pytest.mark.parametrize(
+    ("note", "target", "error"),
+    [
+        ("plan#To do", "x", InvalidError),
+        ("plan#Nowhere", "x", NotFoundError),
+        ("plan#Later", "two\nlines", InvalidError),
+        ("plan#Later", "#", InvalidError),
+    ],
+)
+def test_a_heading_that_isnt_clear_isnt_renamed(vault, note, target, error):
+    vault.fill(HEADED)
+    before = vault.contents()
+    with pytest.raises(error):
+        vault.ask(MoveNote(idem=key(), note=note, target=target))
+    assert vault.contents() == before
+
+
+def test_a_note_and_a_folder_with_a_hash_in_their_names_are_moved_themselves(vault):
+    vault.fill({"C.md": "# tips\n", "C# tips.md": "x", "C#/a.md": "y"})
+    assert vault.ask(MoveNote(idem=key(), note="C# tips", target="D")).path == "D.md"
+    assert vault.ask(MoveNote(idem=key(), note="C#", target="E")).path == "E"
+
+
 WRITES = {
     "create": edit(EditKind.CREATE, "Rules/new.md", "x"),
     "append": edit(EditKind.APPEND, "Rules/law.md", "x"),
@@ -316,7 +497,6 @@ WRITES = {
     "move out": MoveNote(idem=key(), note="law", target="free/"),
     "move in": MoveNote(idem=key(), note="a", target="Rules/"),
     "rename the folder": MoveNote(idem=key(), note="Rules", target="Norms"),
-    "move a note that it links to": MoveNote(idem=key(), note="a", target="b"),
     "trash": TrashNote(idem=key(), note="law"),
 }
 
@@ -404,3 +584,50 @@ def test_nothing_outside_or_hidden_is_reached(vault, path):
         with pytest.raises(ErisError):
             vault.ask(request)
     assert vault.contents() == before
+
+
+def test_lines_are_read_without_parsing_the_note(vault, monkeypatch):
+    vault.fill({"a.md": "one\n# Two\nthree\n"})
+
+    def refuse(_file):
+        raise AssertionError("the whole note was parsed")
+
+    monkeypatch.setattr(NoteFile, "note", property(refuse))
+    assert vault.ask(ReadNote(note="a", first_line=2, lines=1)).text == "# Two\n"
+    assert "three" in vault.call("vault:read", path="a", line=3).content
+
+
+def test_the_history_of_a_note_goes_on_when_it_is_restored_after_its_deletion(vault):
+    vault.fill({"x.md": ""})
+    first = vault.ask(edit(EditKind.CREATE, "a.md", "one\n"))
+    vault.ask(edit(EditKind.APPEND, "a", "two"))
+    vault.ask(TrashNote(idem=key(), note="a"))
+    vault.ask(RestoreNote(idem=key(), note="a.md", step=first.step + 1))
+    assert vault.text("a.md") == "one\ntwo\n"
+    steps = vault.ask(ListHistory(note="a.md")).steps
+    assert [each.number for each in steps] == [first.step + count for count in (3, 2, 1, 0)]
+    vault.ask(RestoreNote(idem=key(), note="a.md", step=first.step))
+    assert vault.text("a.md") == "one\n"
+
+
+SKILL = "---\nname: {0}\ndescription: Does {0}.\n---\nDo it.\n"
+
+
+def test_skills_are_told_again_only_if_a_file_of_one_was_written(vault, monkeypatch):
+    vault.fill({"Eris/Skills/brew/SKILL.md": SKILL.format("brew"), "a.md": "x\n"})
+    skills = vault.service.skills
+    assert [each.name for each in skills.changed().found] == ["brew"]
+    reads = []
+    at = vault.service.finder.at
+    monkeypatch.setattr(vault.service.finder, "at", lambda path: reads.append(path) or at(path))
+    vault.ask(edit(EditKind.APPEND, "a", "y"))
+    vault.fill({"Eris/Skills/brew/notes.md": "z"})
+    assert skills.changed() is None
+    assert reads == []
+    vault.fill({"Eris/Skills/bake/SKILL.md": SKILL.format("bake")})
+    assert [each.name for each in skills.changed().found] == ["bake", "brew"]
+    vault.ask(TrashNote(idem=key(), note="Eris/Skills/brew/SKILL.md"))
+    assert [each.name for each in skills.changed().found] == ["bake"]
+    vault.fill({"Eris/Skills/bake/SKILL.md": SKILL.format("bake").replace("Do it", "Do it now")})
+    assert "now" in skills.changed().found[0].body
+    assert skills.changed() is None

@@ -177,9 +177,6 @@ REFUSED = {
                            lambda w: w.edit(cause(), "latin.md", str.upper)),
     "an edit of a picture": (InvalidError, "binary",
                              lambda w: w.edit(cause(), "deep/picture.png", str.upper)),
-    "links in Latin-1": (InvalidError, "0xe9",
-                         lambda w: w.move(
-                             cause(), "a.md", "c.md", lambda *_: {"latin.md": str.upper})),
     "to make what is there": (ConflictError, "There is a note hub.md already",
                               lambda w: w.write(cause(), "hub.md", "x", Mode.CREATE)),
 }  # fmt: skip
@@ -223,7 +220,6 @@ WRITES = {
     "edit": lambda w: w.edit(cause(), "deep/b.md", str.upper),
     "move out": lambda w: w.move(cause(), "deep/b.md", "./b.md"),
     "move in": lambda w: w.move(cause(), "a.md", "Deep/a.md"),
-    "relink": lambda w: w.move(cause(), "hub.md", "x.md", lambda *_: {"deep/b.md": relinked}),
     "move": lambda w: w.move(cause(), "deep", "low"),
     "trash": lambda w: w.trash(cause(), "deep/b.md"),
     "trash all": lambda w: w.trash(cause(), "deep"),

@@ -38,7 +38,7 @@ def test_more_is_appended_and_overwriting_is_asked_for_by_name(vault):
     vault.fill({"a.md": "one\n"})
     appended = vault.call("vault:write", path="a.md", content="two")
     assert appended.receipt == "appended 3 bytes to a.md"
-    assert vault.text("a.md") == "one\ntwo"
+    assert vault.text("a.md") == "one\ntwo\n"
     overwrote = vault.call("vault:write", path="a.md", content="3", mode="overwrite")
     assert overwrote.receipt == "overwrote a.md (1 byte)"
     assert vault.text("a.md") == "3"
@@ -85,8 +85,8 @@ REPEATED = {
     "move away": ("vault:move", {"path": "a", "target": "deep/er/"}),
     "delete": ("vault:delete", {"path": "a"}),
     "daily": ("vault:daily", {"content": "slept well"}),
-    "a task": ("vault:tasks", {"action": "add", "text": "sow"}),
-    "a task that's done": ("vault:tasks", {"action": "tick", "text": "water"}),
+    "a task": ("vault:add_task", {"text": "sow"}),
+    "a task that's done": ("vault:tick_task", {"text": "water"}),
     "a skill": ("skills:create", {"name": "x", "description": "y", "body": "z"}),
 }
 
@@ -322,7 +322,7 @@ def test_of_two_notes_of_one_title_none_is_written_to(vault):
         ("vault:edit", {"action": "replace", "target": "Plan", "content": "x"}),
         ("vault:move", {"target": "x"}),
         ("vault:delete", {}),
-        ("vault:tasks", {"action": "add", "text": "x"}),
+        ("vault:add_task", {"text": "x"}),
     ):
         result = vault.call(tool, path="plan", **arguments)
         assert (result.ok, result.code) == (False, "conflict"), tool
@@ -427,18 +427,18 @@ def test_tasks_are_listed_added_and_ticked_wherever_they_are(vault):
     assert vault.call("vault:tasks").content == (
         "2 open tasks:\nhome.md line 3: water the plants 📅 2027-02-01\nwork.md line 1: call Bob"
     )
-    ticked = vault.call("vault:tasks", action="tick", text="water")
+    ticked = vault.call("vault:tick_task", text="water")
     assert ticked.receipt == "ticked 'water' in home.md"
     assert "- [x] water the plants" in vault.text("home.md")
-    vault.call("vault:tasks", action="add", text="harvest", path="home", heading="Garden")
+    vault.call("vault:add_task", text="harvest", path="home", heading="Garden")
     assert vault.text("home.md").endswith("- [x] sow\n- [ ] harvest\n")
-    vault.call("vault:tasks", action="add", text="call Ann")
+    vault.call("vault:add_task", text="call Ann")
     assert vault.text("2027-01-31.md") == "- [ ] call Ann\n"
-    unclear = vault.call("vault:tasks", action="tick", text="call")
+    unclear = vault.call("vault:tick_task", text="call")
     assert not unclear.ok
     assert "2027-01-31.md line 1" in unclear.content
     assert "work.md line 1" in unclear.content
-    assert not vault.call("vault:tasks", action="tick").ok
+    assert not vault.call("vault:tick_task").ok
 
 
 # Skills.
@@ -495,8 +495,7 @@ FAILURES = {
     "wrong mode": ("vault:write", {"path": "a", "content": "b", "mode": "w"}, "invalid", "mode"),
     "negative offset": ("vault:read", {"path": "a", "offset": -1}, "invalid", "offset"),
     "empty query": ("vault:search", {"query": "?"}, "invalid", "no words"),
-    "no folder": ("vault:search", {"query": "x", "folder": "y"}, "not-found", "notes"),
-    "unsound name": ("vault:write", {"path": "a?b", "content": "x"}, "invalid", "Use a-b.md"),
+    "unsound name": ("vault:write", {"path": "a?b.md", "content": "x"}, "invalid", "Use a-b.md"),
     "a reserved name": ("vault:move", {"path": "today", "target": "CON"}, "invalid", "CON"),
     "a bad query": ("vault:query", {"query": "status ="}, "invalid", ""),
 }  # fmt: skip
@@ -535,7 +534,15 @@ def test_a_vault_that_vanished_fails_every_tool_and_nothing_crashes(place, vault
 TOOLS = {
     *("vault:read", "vault:write", "vault:append", "vault:edit", "vault:list", "vault:search"),
     *("vault:query", "vault:taglist", "vault:links", "vault:move", "vault:delete", "vault:daily"),
-    *("vault:tasks", "vault:undo", "skills:list", "skills:read", "skills:create"),
+    *(
+        "vault:tasks",
+        "vault:add_task",
+        "vault:tick_task",
+        "vault:undo",
+        "skills:list",
+        "skills:read",
+        "skills:create",
+    ),
 }
 
 
@@ -550,3 +557,35 @@ def test_every_tool_is_declared_with_what_the_router_and_the_grammar_need(vault)
         assert set(each.aliases.values()) <= set(schema["properties"])
         assert not set(each.aliases) & set(schema["properties"])
         assert all("description" in field for field in schema["properties"].values())
+
+
+def test_a_part_or_folder_that_nobody_has_does_not_keep_the_rest_from_being_found(vault):
+    vault.fill({"plan.md": "# Plan\nBuy oats.\n"})
+    read = vault.call("vault:read", path="plan", part="Kestrel")
+    assert read.ok
+    assert "Kestrel" in read.content.splitlines()[0]
+    assert "Buy oats." in read.content
+    found = vault.call("vault:search", query="oats", folder="nowhere")
+    assert found.ok
+    assert "no folder nowhere" in found.content.splitlines()[0]
+    assert "plan.md" in found.content
+    lost = vault.call("vault:read", path="lost-and-never-found.md", part="x")
+    assert not lost.ok
+    assert "lost-and-never-found" in lost.content
+
+
+def test_a_path_that_is_no_note_is_the_note_that_the_user_named(vault):
+    vault.fill({"Projects/Kestrel buoy.md": "---\naliases: [Kestrel]\n---\n## Questions\n\nx\n"})
+    said = "Add a task under the heading Questions in Kestrel"
+    added = vault.call(
+        "vault:add_task", said=said, text="dive", path="Questions", heading="Questions"
+    )
+    assert "Projects/Kestrel buoy.md" in added.receipt
+    assert "- [ ] dive" in vault.text("Projects/Kestrel buoy.md")
+    assert vault.call("vault:add_task", said=said, text="swim").receipt.endswith("Kestrel buoy.md")
+    assert vault.call("vault:read", said="Read the note Kestrel", path="notes/today.md").ok
+    swum = vault.call("vault:add_task", text="rest", path="Kestrel", heading="Questions in Kestrel")
+    assert swum.ok, swum.content
+    assert not vault.call("vault:add_task", text="x", path="Kestrel", heading="Answers").ok
+    # What nobody named isn't guessed.
+    assert not vault.call("vault:read", said="Read it", path="notes/today.md").ok

@@ -502,5 +502,5 @@ class AnyOrder(RuleBasedStateMachine):
         assert not [path for path in contents(self.place) if ".eris-" in path]
 
 
-AnyOrder.TestCase.settings = settings(max_examples=100, stateful_step_count=20, deadline=None)
+AnyOrder.TestCase.settings = settings(max_examples=50, stateful_step_count=20, deadline=None)
 test_in_any_order_nothing_is_lost_and_undo_is_exact = AnyOrder.TestCase

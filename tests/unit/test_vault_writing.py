@@ -61,20 +61,24 @@ def temporaries(place):
 
 APPENDS = {
     "to nothing": (None, "buy milk", b"buy milk"),
-    "to an empty note": (b"", "buy milk", b"buy milk"),
-    "after a finished line": (b"a\n", "b", b"a\nb"),
+    "to an empty note": (b"", "buy milk", b"buy milk\n"),
+    "after a finished line": (b"a\n", "b", b"a\nb\n"),
+    "a list after a paragraph": (b"a\n", "- b", b"a\n\n- b\n"),
+    "an item to a list": (b"a\n\n- b", "- c", b"a\n\n- b\n- c"),
+    "a paragraph after a list": (b"- a\n", "b", b"- a\n\nb\n"),
+    "a heading after a paragraph": (b"a\n", "# B\n\nc\n", b"a\n\n# B\n\nc\n"),
     "after an unfinished line": (b"a", "b", b"a\nb"),
     "text that begins with a new line": (b"a", "\nb", b"a\nb"),
     "to Windows lines": (b"a\r\nb\r\n", "c\nd\n", b"a\r\nb\r\nc\r\nd\r\n"),
     "to an unfinished Windows line": (b"a\r\nb", "c", b"a\r\nb\r\nc"),
-    "to mostly Unix lines": (b"a\nb\nc\r\n", "d\ne", b"a\nb\nc\r\nd\ne"),
-    "Windows text to Unix lines": (b"a\n", "b\r\nc", b"a\nb\r\nc"),
-    "after a byte order mark": (b"\xef\xbb\xbfa\n", "b", b"\xef\xbb\xbfa\nb"),
-    "only a byte order mark": (b"\xef\xbb\xbf", "b", b"\xef\xbb\xbfb"),
-    "text with a byte order mark": (b"a\n", "\ufeffb", b"a\nb"),
-    "old Mac lines stay": (b"a\rb\r", "c", b"a\rb\rc"),
-    "hard breaks and tabs stay": (b"a  \n\tb \n\n", "c", b"a  \n\tb \n\nc"),
-    "not only ASCII": ("naïve 🍋\n".encode(), "買う", "naïve 🍋\n買う".encode()),
+    "to mostly Unix lines": (b"a\nb\nc\r\n", "d\ne", b"a\nb\nc\r\nd\ne\n"),
+    "Windows text to Unix lines": (b"a\n", "b\r\nc", b"a\nb\nc\n"),
+    "after a byte order mark": (b"\xef\xbb\xbfa\n", "b", b"\xef\xbb\xbfa\nb\n"),
+    "only a byte order mark": (b"\xef\xbb\xbf", "b", b"\xef\xbb\xbfb\n"),
+    "text with a byte order mark": (b"a\n", "\ufeffb", b"a\nb\n"),
+    "old Mac lines stay": (b"a\rb\r", "c", b"a\rb\rc\r"),
+    "hard breaks and tabs stay": (b"a  \n\tb \n\n", "c", b"a  \n\tb \n\nc\n"),
+    "not only ASCII": ("naïve 🍋\n".encode(), "買う", "naïve 🍋\n買う\n".encode()),
 }
 
 
@@ -92,7 +96,7 @@ def test_an_append_adds_lines_and_touches_no_other_byte(place, writer, before, c
 def test_writing_without_a_mode_by_default_never_destroys_the_day(place, writer):
     (place / "notes" / "today.md").write_text("a whole day\n")
     writer.write(*order("notes/today.md", "buy milk"))
-    assert (place / "notes" / "today.md").read_text() == "a whole day\nbuy milk"
+    assert (place / "notes" / "today.md").read_text() == "a whole day\nbuy milk\n"
 
 
 def test_overwriting_replaces_all_of_it_byte_for_byte(place, writer):
@@ -568,7 +572,7 @@ def test_an_append_to_a_note_edited_at_the_last_moment_keeps_both(place, opened,
 
     monkeypatch.setattr(opened.journal, "begin", begin)
     opened.writer.write(*order("x.md", "milk"))
-    assert (place / "x.md").read_text() == "two\nmilk"
+    assert (place / "x.md").read_text() == "two\nmilk\n"
 
 
 def test_on_a_disk_without_hard_links_a_new_note_is_created_and_a_taken_name_left(
@@ -591,7 +595,7 @@ def test_on_a_disk_without_hard_links_a_new_note_is_created_and_a_taken_name_lef
     monkeypatch.setattr(opened.journal, "begin", begin)
     assert opened.writer.write(*order("y.md", "milk")).action == "appended"
     assert (place / "x.md").read_text() == "milk"
-    assert (place / "y.md").read_text() == "somebody was faster\nmilk"
+    assert (place / "y.md").read_text() == "somebody was faster\nmilk\n"
     assert temporaries(place) == []
 
 

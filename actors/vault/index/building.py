@@ -33,6 +33,9 @@ BATCH_BYTES = 4_000_000
 _TICK_NS = 20_000_000
 """Nanoseconds that a disk's clock needs to tell two writes from each other; some need seconds."""
 
+MOST_AT_ONCE = 50
+"""Paths up to which an update is made at once, beside whatever else is going on: somebody waits."""
+
 Progress = Callable[[int, int], None]
 """Called with files done and files to do."""
 
@@ -80,7 +83,10 @@ class Builder:
         ignored: Ignored,
         largest: int = LARGEST,
         clock_ns: Callable[[], int],
+        give_way: Callable[[], None] = lambda: None,
     ) -> None:
+        self._give_way = give_way
+        self._one_at_a_time = threading.RLock()
         self._vault = vault
         self._clock_ns = clock_ns
         self._ignored = ignored
@@ -114,7 +120,7 @@ class Builder:
         Raises:
             StorageError: The vault isn't there, or the index can't be written.
         """
-        return self._pass([""], progress)
+        return self._long_pass([""], progress)
 
     def update(self, paths: Iterable[str]) -> Pass:
         """Compare some files or folders with the disk: those that were, or may have been, changed.
@@ -123,9 +129,20 @@ class Builder:
             StorageError: The vault isn't there, or the index can't be written.
         """
         wanted = sorted({composed(path) for path in paths if may_be_indexed(path)})
-        return self._pass(wanted, None) if wanted else Pass()
+        if len(wanted) > MOST_AT_ONCE:
+            return self._long_pass(wanted, None)
+        return self._pass(wanted, None, _go_on) if wanted else Pass()
 
-    def _pass(self, paths: list[str], progress: Progress | None) -> Pass:
+    def _long_pass(self, paths: list[str], progress: Progress | None) -> Pass:
+        """Make a pass over many files: nobody waits for it, and others make room for it."""
+        with self._one_at_a_time:
+            return self._pass(paths, progress, self._give_way)
+
+    def _pass(
+        self, paths: list[str], progress: Progress | None, give_way: Callable[[], None]
+    ) -> Pass:
+        if self._stopping:
+            return Pass(stopped=True)
         self.passes += 1
         result = Pass()
         found: dict[str, OnDisk] = {}
@@ -133,20 +150,32 @@ class Builder:
         reach = Reach(self._vault.root())
         try:
             for path in paths:
-                self._compare(reach, path, found, gone, result)
+                self._compare(reach, path, found, gone, result, give_way)
         finally:
             reach.close()
-        self._apply(list(found.values()), sorted(gone), result, progress)
+        if self._stopping:
+            result.stopped = True
+            return result
+        self._apply(list(found.values()), sorted(gone), result, progress, give_way)
         return result
 
     def _compare(
-        self, reach: Reach, path: str, found: dict[str, OnDisk], gone: set[str], result: Pass
+        self,
+        reach: Reach,
+        path: str,
+        found: dict[str, OnDisk],
+        gone: set[str],
+        result: Pass,
+        give_way: Callable[[], None],
     ) -> None:
         """Look at one path: a file, a folder with all in it, or something that was one."""
         with self._lock:
             missing = self._store.known(path)
         unreadable = []
         for each in reach.walk(path):
+            give_way()
+            if self._stopping:
+                return
             if isinstance(each, Unreadable):
                 unreadable.append(each.path)
                 continue
@@ -165,7 +194,12 @@ class Builder:
         )
 
     def _apply(
-        self, found: list[OnDisk], gone: list[str], result: Pass, progress: Progress | None
+        self,
+        found: list[OnDisk],
+        gone: list[str],
+        result: Pass,
+        progress: Progress | None,
+        give_way: Callable[[], None],
     ) -> None:
         """Take out what's gone, note what's new, then read and parse it batch by batch."""
         if not found and not gone:
@@ -176,7 +210,8 @@ class Builder:
         if progress and total:
             progress(0, total)
         pending: dict[str, _Pending] = {}
-        for batch, contents in parsed(self._read(jobs, pending, result), total):
+        for batch, contents in parsed(self._read(jobs, pending, result, give_way), total):
+            give_way()
             with self._transaction():
                 for job, content in zip(batch, contents, strict=True):
                     one = pending.pop(job.path)
@@ -239,7 +274,11 @@ class Builder:
         return None
 
     def _read(
-        self, jobs: list[tuple[OnDisk, Known]], pending: dict[str, _Pending], result: Pass
+        self,
+        jobs: list[tuple[OnDisk, Known]],
+        pending: dict[str, _Pending],
+        result: Pass,
+        give_way: Callable[[], None],
     ) -> Iterator[Batch]:
         """Read files and yield those whose content changed, in batches."""
         batch: Batch = []
@@ -247,6 +286,7 @@ class Builder:
         reach = Reach(self._vault.root())
         try:
             for each, known in jobs:
+                give_way()
                 if self._stopping:
                     break
                 data = self._changed_content(reach, each, known, pending, result)
@@ -345,10 +385,14 @@ class Builder:
                 ) from error
 
     def close(self) -> None:
-        """Close the database."""
+        """Close the database, when passes under way have ended."""
         self.stop()
-        with self._lock:
+        with self._one_at_a_time, self._lock:
             self._store.connection.close()
+
+
+def _go_on() -> None:
+    pass
 
 
 def may_be_indexed(path: str) -> bool:

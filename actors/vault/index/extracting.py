@@ -9,6 +9,7 @@ from typing import Any
 from actors.vault.names import stem
 from actors.vault.text import decode
 from eris.errors import InvalidError
+from eris.vault.canvas import FileCard, cards_of
 from eris.vault.links import folded
 from eris.vault.markdown import parse
 from eris.vault.note import Link, Note, PropertyValue
@@ -120,7 +121,13 @@ def _note(note: Note) -> Extract:
 
 def _link(position: int, link: Link, line: int) -> tuple[Any, ...]:
     key = link_key(link.target)
-    return position, link.target, link.anchor, key, link.kind, link.shown, link.embed, line
+    meant = (position, link.target, link.anchor, key, link.kind, link.shown, link.embed, line)
+    return (*meant, *_places(link))
+
+
+def _places(link: Link) -> tuple[int, int, int, int]:
+    span, target = link.span, link.target_span
+    return span.start, span.end, target.start, target.end
 
 
 def _title(note: Note, properties: Mapping[str, PropertyValue]) -> str:
@@ -159,27 +166,22 @@ def _plain(value: object) -> object:
 
 def _canvas(text: str) -> Extract | Unfit:
     """The cards of a canvas: their text, and the files they show."""
-    try:
-        nodes = json.loads(text).get("nodes", []) if text.strip() else []
-        cards = [node for node in nodes if isinstance(node, dict)]
-    except (ValueError, AttributeError, TypeError, RecursionError):
+    cards = cards_of(text)
+    if cards is None:
         return Unfit("It isn't a canvas: its JSON can't be read.")
     links: list[tuple[Any, ...]] = []
     tags: list[tuple[Any, ...]] = []
     texts: list[str] = []
     for card in cards:
-        if isinstance(card.get("file"), str):
-            anchor = str(card.get("subpath") or "").removeprefix("#")
-            target = card["file"]
-            key = link_key(target)
-            links.append((len(links), target, anchor, key, "canvas", None, True, 0))
-        if isinstance(card.get("text"), str):
-            note = parse(card["text"])
-            texts.append(card["text"])
-            links += [_link(len(links) + n, link, 0) for n, link in enumerate(note.links)]
-            tags += [
-                (len(tags) + n, tag.name, tag_key(tag.name), 0) for n, tag in enumerate(note.tags)
-            ]
+        if isinstance(card, FileCard):
+            where = (card.span.start, card.span.end) * 2
+            meant = (card.path, card.anchor, link_key(card.path), "canvas", None, True, 0)
+            links.append((len(links), *meant, *where))
+            continue
+        note = parse(card.markdown)
+        texts.append(card.markdown)
+        links += [_link(len(links) + n, link, 0) for n, link in enumerate(note.links)]
+        tags += [(len(tags) + n, tag.name, tag_key(tag.name), 0) for n, tag in enumerate(note.tags)]
     whole = "\n\n".join(texts)
     return Extract(whole, "", body(whole), links=tuple(links), tags=tuple(tags))
 

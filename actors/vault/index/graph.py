@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from actors.vault.names import stem
+from eris.vault.note import Link, LinkKind, Span
 from eris.vault.words import fold
 
 
@@ -65,6 +66,18 @@ WHERE {} ORDER BY source.path, links.position
 """
 
 
+_PLACES = """
+SELECT kind, target, anchor, shown, embed, start, "end", target_start, target_end
+FROM files JOIN texts ON texts.file = id LEFT JOIN links ON links.file = id
+WHERE path = ? AND text = ? AND state = 'indexed' ORDER BY position
+"""
+
+
+def _link(kind: str, target: str, anchor: str, shown: str | None, embed: int, *places: int) -> Link:
+    span, target_span = Span(*places[:2]), Span(*places[2:])
+    return Link(span, LinkKind(kind), target, target_span, anchor, shown, bool(embed))
+
+
 class Graph(ABC):
     """Questions about how notes hang together; none of them touches the disk."""
 
@@ -83,6 +96,21 @@ class Graph(ABC):
     def outgoing(self, path: str) -> list[FoundLink]:
         """Return all links of a file, those to places in itself included."""
         return self._links("links.file = (SELECT id FROM files WHERE path = ?)", path)
+
+    def links_in(self, path: str, text: str) -> tuple[Link, ...] | None:
+        """Return the links of a note with their places, as parsing it would, in a fraction of that.
+
+        Args:
+            path: The note.
+            text: What it says now.
+
+        Returns:
+            None if the index doesn't know the note with just this text.
+        """
+        rows = self._rows(_PLACES, path, text)
+        if not rows:
+            return None
+        return tuple(_link(*row) for row in rows if row[0] is not None)
 
     def unresolved(self) -> list[FoundLink]:
         """Return the links that mean no file."""
@@ -123,6 +151,17 @@ class Graph(ABC):
         return self._notes(
             "NOT EXISTS (SELECT 1 FROM links"
             " WHERE file = id AND (resolved IS NULL OR resolved != id))"
+        )
+
+    def states(self, after: str, limit: int) -> dict[str, str]:
+        """Return a digest of each note by path, of so many paths that sort after one."""
+        return dict(
+            self._rows(
+                "SELECT path, lower(hex(digest)) FROM files"
+                " WHERE state = 'indexed' AND path > ? ORDER BY path LIMIT ?",
+                after,
+                limit,
+            )
         )
 
     def _notes(self, condition: str) -> list[str]:
@@ -179,6 +218,15 @@ class Graph(ABC):
             if fold(title) == key:
                 found[path] = None
         return list(found)
+
+    def note_names(self) -> list[tuple[str, str]]:
+        """Return names, titles and aliases of all notes, each with the note's path."""
+        notes = self._rows("SELECT path, name, title FROM files WHERE state = 'indexed'")
+        return [
+            *((stem(name), path) for path, name, _ in notes),
+            *((title, path) for path, _, title in notes if title),
+            *self._rows("SELECT alias, path FROM aliases JOIN files ON id = file"),
+        ]
 
     def aliases(self, path: str) -> list[str]:
         """Return the aliases of a note."""

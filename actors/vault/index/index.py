@@ -16,9 +16,12 @@ from actors.vault.index.properties import Properties, Table
 from actors.vault.index.schema import open_reader, open_writer
 from actors.vault.index.searching import MOST_FOUND, Search, SearchResults
 from actors.vault.vault_folder import VaultFolder
-from eris.errors import StorageError
+from eris.errors import StorageError, UnavailableError
 from eris.vault import properties_query
 from eris.vault.links import Names
+
+_LONGEST_QUESTION_SECONDS = 5.0
+"""How long closing waits for the questions under way."""
 
 FILE_NAME = "index.sqlite"
 """In the state folder."""
@@ -57,6 +60,7 @@ class VaultIndex(Graph):
         largest: int = LARGEST,
         zone: dt.tzinfo | None = None,
         clock_ns: Callable[[], int] = time.time_ns,
+        give_way: Callable[[], None] = lambda: None,
     ) -> None:
         """Open the index, or begin a new one; nothing is read from the vault yet.
 
@@ -68,6 +72,8 @@ class VaultIndex(Graph):
             largest: Bytes of the largest file whose content is indexed.
             zone: In which dates are compared with times of files; None for the system's.
             clock_ns: The time, in nanoseconds, as files have it.
+            give_way: Called by a pass over many files before each one, without a lock; waits while
+                there is something more urgent.
 
         Raises:
             ConfigurationError: The database can't be opened.
@@ -75,11 +81,18 @@ class VaultIndex(Graph):
         self._file = file
         self._zone = zone
         self._builder = Builder(
-            open_writer(file), vault, ignored=ignored, largest=largest, clock_ns=clock_ns
+            open_writer(file),
+            vault,
+            ignored=ignored,
+            largest=largest,
+            clock_ns=clock_ns,
+            give_way=give_way,
         )
         self._local = threading.local()
         self._readers: list[sqlite3.Connection] = []
-        self._readers_lock = threading.Lock()
+        self._free = threading.Condition()
+        self._asking = 0
+        self._closed = False
 
     @property
     def passes(self) -> int:
@@ -128,9 +141,11 @@ class VaultIndex(Graph):
         self._builder.stop()
 
     def close(self) -> None:
-        """Close the database. No other method may be called any more."""
+        """Close the database; questions under way are answered before, later ones refused."""
         self._builder.close()
-        with self._readers_lock:
+        with self._free:
+            self._closed = True
+            self._free.wait_for(lambda: not self._asking, _LONGEST_QUESTION_SECONDS)
             for reader in self._readers:
                 reader.close()
             self._readers.clear()
@@ -215,6 +230,20 @@ class VaultIndex(Graph):
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
         """One state of the index for a whole question, whatever is written meanwhile."""
+        with self._free:
+            if self._closed:
+                raise UnavailableError("The notes can't be looked through: Eris is stopping.")
+            self._asking += 1
+        try:
+            with self._state() as connection:
+                yield connection
+        finally:
+            with self._free:
+                self._asking -= 1
+                self._free.notify_all()
+
+    @contextmanager
+    def _state(self) -> Iterator[sqlite3.Connection]:
         connection = self._reader()
         try:
             connection.execute("BEGIN")
@@ -232,6 +261,6 @@ class VaultIndex(Graph):
         reader: sqlite3.Connection | None = getattr(self._local, "reader", None)
         if reader is None:
             reader = self._local.reader = open_reader(self._file)
-            with self._readers_lock:
+            with self._free:
                 self._readers.append(reader)
         return reader

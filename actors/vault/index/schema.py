@@ -15,7 +15,7 @@ from pathlib import Path
 
 from eris.errors import ConfigurationError
 
-VERSION = 1
+VERSION = 2
 """To be raised with every change of the tables, of what `extracting` finds, or of folding."""
 
 STAMP = f"{VERSION}/{unicodedata.unidata_version}"
@@ -48,7 +48,8 @@ CREATE TABLE headings (
 CREATE INDEX headings_by_key ON headings (key);
 CREATE TABLE links (
     file INTEGER, position INTEGER, target TEXT, anchor TEXT, key TEXT, kind TEXT, shown TEXT,
-    embed INTEGER, line INTEGER, resolved INTEGER, PRIMARY KEY (file, position)
+    embed INTEGER, line INTEGER, start INTEGER, "end" INTEGER, target_start INTEGER,
+    target_end INTEGER, resolved INTEGER, PRIMARY KEY (file, position)
 ) WITHOUT ROWID;
 CREATE INDEX links_by_key ON links (key);
 CREATE INDEX links_by_resolved ON links (resolved) WHERE resolved IS NOT NULL;

@@ -39,7 +39,7 @@ class Known:
 _COLUMNS = {
     "aliases": 4,
     "headings": 6,
-    "links": 10,
+    "links": 14,
     "tags": 5,
     "properties": 3,
     "tasks": 5,

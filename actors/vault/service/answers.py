@@ -93,8 +93,8 @@ class Answers:
         """
         file = self._finder.load(request.note)
         self._seen(file)
-        note = file.note
-        span = part_of(note, request.part) if request.part else Span(0, len(file.text))
+        note = file.lines
+        span = part_of(file.note, request.part) if request.part else Span(0, len(file.text))
         first, last = lines_of(note, span)
         begin = first + max(request.first_line, 1) - 1
         if begin > last:
@@ -220,7 +220,7 @@ class Answers:
         views = []
         for link in links:
             if link.source not in notes:
-                notes[link.source] = self._unparsed(link.source)
+                notes[link.source] = self._lines(link.source)
             note = notes[link.source]
             text = ""
             if 0 < link.line <= len(note.line_starts):
@@ -236,10 +236,9 @@ class Answers:
             )
         return tuple(views)
 
-    def _unparsed(self, path: str) -> Note:
-        """The lines of a note, and nothing else: a hub has thousands of notes to look into."""
+    def _lines(self, path: str) -> Note:
         try:
-            return Note(self._finder.at(path).text)
+            return self._finder.at(path).lines
         except ErisError:
             return Note("")
 

@@ -5,7 +5,8 @@ the same again, though a move has given the note another name.
 """
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 
 import msgspec
 
@@ -13,17 +14,18 @@ from actors.vault.index import VaultIndex
 from actors.vault.journal import Journal
 from actors.vault.lookup import Lookup
 from actors.vault.names import stem
-from actors.vault.planning import Edit
+from actors.vault.planning import Edit, Plan
 from actors.vault.service.edits import edit_of, ended
 from actors.vault.service.finding import Finder
 from actors.vault.service.obsidian import ObsidianSettings
-from actors.vault.service.relinking import moves_of, rewrites
+from actors.vault.service.relinking import heading_rewrites, moves_of, rewrites
 from actors.vault.steps import Cause, Change, Receipt, Rename, State, Write
-from actors.vault.writing import Mode, NoteWriter
+from actors.vault.writing import Build, Mode, NoteWriter
 from eris.errors import InvalidError, NotFoundError, UnavailableError
 from eris.vault.daily import daily_path
 from eris.vault.editing import appended
-from eris.vault.names import folder_of, name_of
+from eris.vault.file_names import shown
+from eris.vault.names import folded, folder_of, name_of
 from eris.vault.templates import filled_in
 from proto.vault import (
     EditKind,
@@ -37,6 +39,9 @@ from proto.vault import (
 )
 
 _MOST_TWINS = 3
+_MOST_LEFT = 5
+_RELINKS = frozenset({"moved", "renamed"})
+"""What is done to a note or heading with all links to it."""
 _ASKED_FOR = frozenset({"moved", "trashed"})
 """What is done to a note that then has another path than was asked for."""
 
@@ -110,7 +115,7 @@ class Changes:
         return self.written(receipt)
 
     def move(self, request: MoveNote, cause: Cause) -> Written:
-        """Move or rename a note or folder, with all links to it.
+        """Move or rename a note or folder, or a heading (`Note#Heading`), with all links to it.
 
         Raises:
             UnavailableError: Not all links are known yet.
@@ -124,18 +129,47 @@ class Changes:
         self._index.reconcile()  # What was saved this second may have a link, too.
 
         def relinked(path: str, new_path: str) -> Mapping[str, Edit]:
-            moves = moves_of(path, new_path, self._index.names())
-            return rewrites(moves, self._index, self._obsidian.read())
+            names = self._index.names()
+            moves = moves_of(path, new_path, names)
+            return rewrites(moves, names, self._index, self._obsidian.read())
 
         target = request.target.strip()
+        name, heading = self._heading(request.note)
+        build: Build
+        if heading:
+            build = partial(self._with_heading, name=name, heading=heading, target=target)
+        else:
+            build = self._writer.moving(request.note, target, relinked)
         if not request.dry_run:
-            return self.written(self._writer.move(cause, request.note, target, relinked))
-        receipt, changes = self._writer.rehearsed_move(request.note, target, relinked)
+            asked = repr(("move", request.note, target))
+            return self.written(self._writer.change(cause, asked, build))
+        receipt, changes = self._writer.rehearsed(build)
         return Written(
             path=receipt.path,
-            message=f"would have {_moved(receipt.message, changes)}",
+            message=f"would have {_relinked(receipt, changes)}",
             files=paths_of(changes),
+            remark=_left_told(receipt.left),
         )
+
+    def _heading(self, asked: str) -> tuple[str, str]:
+        """Return the note and the heading that are named, if it's a heading."""
+        name, _mark, heading = asked.partition("#")
+        if name.strip() and heading.strip():
+            try:
+                self._lookup.anything(asked)
+            except NotFoundError:
+                return name, heading.strip()
+        return asked, ""
+
+    def _with_heading(self, plan: Plan, *, name: str, heading: str, target: str) -> Receipt:
+        path = self._lookup.existing(name).path
+        title = _title_of(target, name, path)
+        text = self._finder.at(path).text.removeprefix("\ufeff")
+        edits = heading_rewrites(path, heading, title, self._index, text)
+        plan.rewrite(path, edits.pop(path))
+        left = tuple(each for each, edit in edits.items() if not plan.relink(each, edit))
+        told = f"renamed the heading '{shown(heading)}' to '{shown(title)}' in {path}"
+        return Receipt(path=path, action="renamed", message=told, left=left)
 
     def trash(self, request: TrashNote, cause: Cause) -> Written:
         """Move a note or folder to the vault's trash.
@@ -262,10 +296,9 @@ class Changes:
     def written(self, receipt: Receipt) -> Written:
         """Tell what a write did."""
         changes = self._journal.step(receipt.step).changes if receipt.step else ()
-        message = receipt.message or f"{receipt.action} {receipt.path}"
         return Written(
             path=receipt.path,
-            message=_moved(message, changes) if receipt.action == "moved" else message,
+            message=_relinked(receipt, changes),
             version=receipt.version,
             step=receipt.step,
             files=paths_of(changes),
@@ -277,12 +310,16 @@ class Changes:
     def _remarks(self, receipt: Receipt) -> Iterable[str]:
         path, asked = receipt.path, receipt.asked
         if asked and receipt.action == "created":
-            if path == f"{asked}.md":
+            if name_of(path) not in {name_of(asked), f"{name_of(asked)}.md"}:
+                yield f"No file can be called '{shown(name_of(asked))}': it's kept as an alias."
+            elif path == f"{asked}.md":
                 yield f"{asked} had no extension, so .md was added."
             else:
                 yield f"New notes go to {folder_of(path)}."
         elif asked not in {"", path.removesuffix(".md")} and receipt.action not in _ASKED_FOR:
             yield f"You asked for {asked}; this is the note of that name."
+        if receipt.left:
+            yield _left_told(receipt.left)
         if receipt.merged:
             yield "It was changed since you read it; that change was kept."
         if receipt.folder:
@@ -314,10 +351,31 @@ def paths_of(changes: Iterable[Change]) -> tuple[str, ...]:
     return tuple(paths)
 
 
-def _moved(message: str, changes: Iterable[Change]) -> str:
-    rewritten = sum(isinstance(change, Write) for change in changes)
+def _title_of(target: str, name: str, path: str) -> str:
+    """Return the title that is meant by `Title`, `#Title` or `Note#Title`."""
+    before, mark, title = target.partition("#")
+    own = {"", folded(name.strip()), folded(path), folded(stem(name_of(path)))}
+    return title.strip("# ") if mark and folded(before.strip()) in own else target.strip()
+
+
+def _relinked(receipt: Receipt, changes: Iterable[Change]) -> str:
+    message = receipt.message or f"{receipt.action} {receipt.path}"
+    if receipt.action not in _RELINKS:
+        return message
+    own = {receipt.path} if receipt.action == "renamed" else set()
+    rewritten = sum(isinstance(change, Write) and change.path not in own for change in changes)
     files = "1 file" if rewritten == 1 else f"{rewritten:,} files"
     return f"{message} and rewrote links in {files}" if rewritten else message
+
+
+def _left_told(paths: Sequence[str]) -> str:
+    """Say in which notes links weren't rewritten."""
+    if not paths:
+        return ""
+    notes = "a read-only note was" if len(paths) == 1 else f"{len(paths):,} read-only notes were"
+    more = len(paths) - _MOST_LEFT
+    named = ", ".join(paths[:_MOST_LEFT]) + (f" and {more:,} more" if more > 0 else "")
+    return f"What links to it in {notes} left as it is: {named}."
 
 
 def _joined(text: str, content: str) -> str:

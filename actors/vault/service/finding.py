@@ -28,6 +28,11 @@ class NoteFile:
         return version_of(self.data)
 
     @cached_property
+    def lines(self) -> Note:
+        """Its lines, and nothing else: parsing it takes much longer."""
+        return Note(self.text)
+
+    @cached_property
     def note(self) -> Note:
         """What it consists of."""
         return parse(self.text)

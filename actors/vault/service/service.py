@@ -13,6 +13,8 @@ from actors.vault.lookup import Lookup
 from actors.vault.service.answers import Answers
 from actors.vault.service.changes import Changes
 from actors.vault.service.finding import Finder
+from actors.vault.service.following import Following
+from actors.vault.service.naming import Naming
 from actors.vault.service.obsidian import ObsidianSettings
 from actors.vault.service.past import Past
 from actors.vault.service.skills import SkillNotes
@@ -29,12 +31,15 @@ from proto.vault import (
     ListHistory,
     ListLinks,
     ListProperties,
+    ListStates,
     ListTags,
     ListTasks,
     MoveNote,
+    NameNotes,
     OpenDaily,
     Outline,
     QueryProperties,
+    ReadFile,
     ReadNote,
     RestoreNote,
     SearchNotes,
@@ -126,7 +131,13 @@ class VaultService:
         """How certain work is done."""
         self.now = now
         """The time, in the user's zone."""
+        following = Following(vault, index, complete=complete.is_set)
+        self.naming = Naming(index)
+        """Knows which notes a sentence names."""
         self._questions: Mapping[type, Callable[[Any], msgspec.Struct]] = {
+            ListStates: following.states,
+            ReadFile: following.file,
+            NameNotes: self.naming.named,
             ReadNote: self.answers.read,
             Outline: self.answers.outline,
             ListFolder: self.answers.list,

@@ -5,8 +5,10 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from actors.vault.folder import Kind
+from actors.vault.index.walking import Signature, look
 from actors.vault.lookup import Lookup
-from actors.vault.scan import Budget, files_below
+from actors.vault.scan import Budget, scan
 from actors.vault.service.finding import Finder
 from actors.vault.steps import Cause, Receipt
 from actors.vault.writing import Mode, NoteWriter
@@ -51,6 +53,7 @@ class SkillNotes:
         self._folders = tuple(folders)
         self._clock = clock
         self._told: Skills | None = None
+        self._files_told: dict[str, Signature] = {}
         self._lock = threading.Lock()
 
     def all(self) -> Skills:
@@ -67,6 +70,11 @@ class SkillNotes:
 
     def changed(self) -> Skills | None:
         """Return the skills if they aren't as they were when this was asked last."""
+        with self._lock:
+            files = self._signatures()
+            if self._told is not None and files == self._files_told:
+                return None
+            self._files_told = files
         skills = self.all()
         with self._lock:
             same = self._told == skills
@@ -109,12 +117,19 @@ class SkillNotes:
         return skill, msgspec.structs.replace(receipt, folder="")
 
     def _files(self) -> list[str]:
-        found: dict[str, None] = {}
+        return list(self._signatures())
+
+    def _signatures(self) -> dict[str, Signature]:
+        """What tells whether a file of a skill was written, without reading it."""
+        found: dict[str, Signature] = {}
         for name in self._folders:
             try:
                 with self._lookup.folder(name) as folder:
-                    below = files_below(folder, Budget.starting(self._clock))
+                    below = scan(folder, Budget.starting(self._clock))
+                    files = (look(*each) for each in below if each[1].kind is Kind.FILE)
+                    skills = [each for each in files if each and is_skill_file(each.path)]
             except ErisError:
                 continue  # Made with the first skill.
-            found.update((path, None) for path in below if is_skill_file(path))
-        return list(found)
+            for each in sorted(skills, key=lambda each: each.path):
+                found.setdefault(each.path, each.signature)
+        return found

@@ -12,6 +12,8 @@ from actors.vault.tools.shared import (
     PATH_ALIASES,
     NoteName,
     cause_of,
+    heading_meant,
+    note_meant,
     sentence,
     written_told,
 )
@@ -111,17 +113,21 @@ def changing_tools(service: VaultService) -> tuple[Tool[Any], ...]:
             kind=EditKind.APPEND,
             note=arguments.path,
             content=arguments.content,
-            part=arguments.heading,
+            part=heading_meant(service, arguments.path, arguments.heading),
         )
         return written_told(service.changes.edit(request, cause_of(call, "vault:append")))
 
     def edit(arguments: EditText, call: Call) -> Outcome:
         return written_told(
-            service.changes.edit(_edit(arguments, call), cause_of(call, "vault:edit"))
+            service.changes.edit(
+                _edit(arguments, call, note_meant(service, call, arguments.path)),
+                cause_of(call, "vault:edit"),
+            )
         )
 
     def move(arguments: Move, call: Call) -> Outcome:
-        request = MoveNote(idem=call.call_id, note=arguments.path, target=arguments.target)
+        note = note_meant(service, call, arguments.path)
+        request = MoveNote(idem=call.call_id, note=note, target=arguments.target)
         return written_told(service.changes.move(request, cause_of(call, "vault:move")))
 
     def delete(arguments: Delete, call: Call) -> Outcome:
@@ -275,7 +281,7 @@ def undone_told(written: Written) -> Outcome:
     )
 
 
-def _edit(arguments: EditText, call: Call) -> EditNote:
+def _edit(arguments: EditText, call: Call, note: str) -> EditNote:
     kind = _KINDS[arguments.action]
     content, target = arguments.content, arguments.target
     if kind is EditKind.APPEND and not content.strip():
@@ -285,7 +291,7 @@ def _edit(arguments: EditText, call: Call) -> EditNote:
     return EditNote(
         idem=call.call_id,
         kind=kind,
-        note=arguments.path,
+        note=note,
         content=content,
         part="" if kind is EditKind.REPLACE else target,
         find=target if kind is EditKind.REPLACE else "",

@@ -1,6 +1,7 @@
 """Tools that find notes: by words, properties, links and tags."""
 
 import re
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -15,6 +16,7 @@ from actors.vault.tools.shared import (
     line_told,
     list_told,
 )
+from eris.errors import NotFoundError
 from eris.tools import Call, Outcome, Tool
 from proto.tools import Effect
 from proto.vault import (
@@ -87,7 +89,16 @@ def finding_tools(service: VaultService) -> tuple[Tool[Any], ...]:
             limit=_MOST_NOTES,
             offset=arguments.offset,
         )
-        return found_told(service.answers.search(request), arguments.offset)
+        try:
+            return found_told(service.answers.search(request), arguments.offset)
+        except NotFoundError as error:
+            # Small models like to name folders that nobody spoke of: better too much than nothing.
+            if not request.folder:
+                raise
+            everywhere = msgspec.structs.replace(request, folder="")
+            told = found_told(service.answers.search(everywhere), arguments.offset)
+            content = f"({error.message} All notes were searched.)\n{told.content}"
+            return replace(told, content=content)
 
     def query(arguments: Query, _call: Call) -> Outcome:
         request = QueryProperties(query=arguments.query, limit=MOST_SHOWN, offset=arguments.offset)

@@ -1,5 +1,6 @@
 """Tools that read and list notes."""
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 import msgspec
@@ -7,7 +8,8 @@ from msgspec import Meta
 
 from actors.vault.reading import Listing, Page, Reader
 from actors.vault.service import VaultService
-from actors.vault.tools.shared import PATH_ALIASES, NoteName
+from actors.vault.tools.shared import PATH_ALIASES, NoteName, note_meant
+from eris.errors import NotFoundError
 from eris.tools import Call, Outcome, Tool
 from proto.tools import Effect
 
@@ -35,11 +37,19 @@ def reading_tools(service: VaultService, reader: Reader) -> tuple[Tool[Any], ...
     """Declare them."""
 
     def read(arguments: ReadNote, call: Call) -> Outcome:
-        page = reader.read(
-            arguments.path, arguments.offset, part=arguments.part, line=arguments.line
-        )
+        remark, path = "", note_meant(service, call, arguments.path)
+        try:
+            page = reader.read(path, arguments.offset, part=arguments.part, line=arguments.line)
+        except NotFoundError as error:
+            if not arguments.part:
+                raise
+            # Small models like to name a part that nobody spoke of. If the note itself is missing,
+            # that's what is said now.
+            page = reader.read(path, line=arguments.line)
+            remark = f"({error.message} This is the note from its beginning.)\n"
         service.writer.saw(call.session, page.path, page.file.data)
-        return page_told(page)
+        told = page_told(page)
+        return replace(told, content=f"{remark}{told.content}")
 
     def list_notes(arguments: ListNotes, _call: Call) -> Outcome:
         return listing_told(reader.list(arguments.folder))

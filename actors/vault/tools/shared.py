@@ -5,11 +5,17 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from actors.vault.service import VaultService
 from actors.vault.steps import Cause
+from eris.errors import ErisError, NotFoundError
 from eris.tools import Call, Outcome
-from proto.vault import Written
+from eris.vault.sections import heading_named
+from eris.vault.words import tokens
+from proto.vault import NameNotes, Written
 
-NoteName = Annotated[str, Meta(description="The note, such as notes/today.md", min_length=1)]
+NoteName = Annotated[
+    str, Meta(description="Path or name of the note, as the user says it", min_length=1)
+]
 Offset = Annotated[int, Meta(description="How many to leave out, for reading on", ge=0)]
 
 MOST_SHOWN = 20
@@ -22,6 +28,52 @@ _PATH_NAMES = ("relative_path", "file", "filename", "file_name", "file_path", "n
 PATH_ALIASES = dict.fromkeys(_PATH_NAMES, "path")
 _CONTENT_NAMES = ("text", "body", "data", "note_content", "message")
 CONTENT_ALIASES = dict.fromkeys(_CONTENT_NAMES, "content")
+
+
+def note_meant(service: VaultService, call: Call, path: str) -> str:
+    """Return the note that a model means by a path.
+
+    A small model likes to give a heading, or a path from an example, although the user named the
+    note. Where there's no note of that name, it's the one that the user's own words name, if they
+    name exactly one; the answer says which it was.
+    """
+    try:
+        there = bool(path.strip()) and service.finder.place(path)[1]
+    except ErisError:
+        return path  # Whoever opens it says what is wrong with it.
+    if there:
+        return path
+    named = service.naming.named(NameNotes(text=call.said)).notes
+    return named[0].path if len(named) == 1 else path
+
+
+def heading_meant(service: VaultService, path: str, heading: str) -> str:
+    """Return the heading that a model means in a note.
+
+    It likes to give more of a sentence than its title: "Open questions in Kestrel". Where there's
+    no such heading, it's the longest one that the words begin with.
+    """
+    if not heading.strip():
+        return heading
+    try:
+        note = service.finder.load(path).note
+    except ErisError:
+        return heading  # Whoever opens it says what is wrong with it.
+    try:
+        heading_named(note, heading)
+    except NotFoundError:
+        headings = note.headings
+    except ErisError:
+        return heading
+    else:
+        return heading
+    words = tokens(heading)
+    begun = [each.title for each in headings if _begins(words, tokens(each.title))]
+    return max(begun, key=len, default=heading)
+
+
+def _begins(words: Sequence[str], title: Sequence[str]) -> bool:
+    return bool(title) and tuple(words[: len(title)]) == tuple(title)
 
 
 def cause_of(call: Call, tool: str) -> Cause:

@@ -1,10 +1,12 @@
 """Tools for daily work: the day's note, and tasks."""
 
 import datetime as dt
-from typing import Annotated, Any, Literal
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
 from actors.vault.reading import Reader
 from actors.vault.service import VaultService
@@ -16,8 +18,10 @@ from actors.vault.tools.shared import (
     PATH_ALIASES,
     Offset,
     cause_of,
+    heading_meant,
     line_told,
     list_told,
+    note_meant,
     written_told,
 )
 from eris.errors import InvalidError
@@ -25,6 +29,7 @@ from eris.tools import Call, Outcome, Tool
 from proto.tools import Effect
 from proto.vault import EditKind, EditNote, ListTasks, OpenDaily, TaskView
 
+_TASK_NAMES = dict.fromkeys(("task", "content", "description", "name", "title", "todo"), "text")
 _DAYS = {"": 0, "today": 0, "tomorrow": 1, "yesterday": -1}
 
 
@@ -37,19 +42,26 @@ class Daily(msgspec.Struct, frozen=True, kw_only=True):
     ] = "today"
 
 
-class TaskWork(msgspec.Struct, frozen=True, kw_only=True):
+class TaskList(msgspec.Struct, frozen=True, kw_only=True):
     """Arguments of ``vault:tasks``."""
 
-    action: Annotated[
-        Literal["list", "add", "tick"],
-        Meta(description="list open tasks; add one; tick one that is done"),
-    ] = "list"
-    text: Annotated[str, Meta(description="What the task to add or tick says")] = ""
-    path: Annotated[
-        str, Meta(description="The note; empty for all notes, or the daily note to add")
-    ] = ""
-    heading: Annotated[str, Meta(description="Add it under this heading")] = ""
+    path: Annotated[str, Meta(description="The note; empty for all notes")] = ""
     offset: Offset = 0
+
+
+class AddTask(msgspec.Struct, frozen=True, kw_only=True):
+    """Arguments of ``vault:add_task``."""
+
+    text: Annotated[str, Meta(description="What the task says", min_length=1)]
+    path: Annotated[str, Meta(description="The note; empty for today's daily note")] = ""
+    heading: Annotated[str, Meta(description="Add it under this heading")] = ""
+
+
+class TickTask(msgspec.Struct, frozen=True, kw_only=True):
+    """Arguments of ``vault:tick_task``."""
+
+    text: Annotated[str, Meta(description="What the task says, or a part of it", min_length=1)]
+    path: Annotated[str, Meta(description="The note; empty to look in all")] = ""
 
 
 def working_tools(service: VaultService, reader: Reader) -> tuple[Tool[Any], ...]:
@@ -72,17 +84,18 @@ def working_tools(service: VaultService, reader: Reader) -> tuple[Tool[Any], ...
             return Outcome(content=content, data=told.data)
         return Outcome(content=f"{told.content}\n{content}", receipt=told.receipt, data=told.data)
 
-    def tasks(arguments: TaskWork, call: Call) -> Outcome:
-        if arguments.action == "list":
-            return _tasks_told(service, arguments)
-        if not arguments.text.strip():
-            raise InvalidError("Which task?", hint="Give its text.")
-        cause = cause_of(call, "vault:tasks")
-        done = service.changes.repeated(cause)
-        if done:
-            return written_told(done)
-        order = _tick if arguments.action == "tick" else _add
-        return written_told(service.changes.edit(order(service, arguments, cause), cause))
+    def tasks(arguments: TaskList, _call: Call) -> Outcome:
+        return _tasks_told(service, arguments)
+
+    def add_task(arguments: AddTask, call: Call) -> Outcome:
+        cause = cause_of(call, "vault:add_task")
+        named = replace(arguments, path=note_meant(service, call, arguments.path))
+        return _edited(service, cause, lambda: _add(service, named, cause))
+
+    def tick_task(arguments: TickTask, call: Call) -> Outcome:
+        cause = cause_of(call, "vault:tick_task")
+        named = replace(arguments, path=note_meant(service, call, arguments.path))
+        return _edited(service, cause, lambda: _tick(service, named, cause))
 
     return (
         Tool(
@@ -105,30 +118,61 @@ def working_tools(service: VaultService, reader: Reader) -> tuple[Tool[Any], ...
         ),
         Tool(
             name="vault:tasks",
-            description="List the open tasks (to-dos) in the notes, add a task, or tick one off.",
+            description="List the open tasks (to-dos) in the notes.",
             hints=(
                 "What are my open tasks?",
                 "What are my todos?",
-                "Add a task: call the plumber.",
-                "Tick off buy milk.",
-                "Mark the task water the plants as done.",
                 "Which tasks are left?",
                 "What is still open on my to-do lists?",
-                "I finished the task send invoice.",
+                "Which tasks are in the note garden?",
             ),
-            arguments=TaskWork,
+            arguments=TaskList,
             handler=tasks,
+            effect=Effect.READ,
+            aliases=PATH_ALIASES,
+        ),
+        Tool(
+            name="vault:add_task",
+            description="Add a task (to-do) to a note.",
+            hints=(
+                "Add a task: call the plumber.",
+                "Add the task buy paint to the note house.",
+                "New to-do: renew the passport.",
+                "Put a task under the heading Garden.",
+                "add a todo to my list",
+            ),
+            arguments=AddTask,
+            handler=add_task,
             effect=Effect.WRITE,
-            aliases=PATH_ALIASES
-            | dict.fromkeys(("task", "content", "description", "name", "todo"), "text")
-            | dict.fromkeys(("section", "under"), "heading")
-            | dict.fromkeys(("mode", "kind", "operation"), "action"),
-            receipt="ticked {text} in {path}",
+            aliases=PATH_ALIASES | _TASK_NAMES | dict.fromkeys(("section", "under"), "heading"),
+            receipt="added a task to {path}",
+        ),
+        Tool(
+            name="vault:tick_task",
+            description="Tick off a task (to-do) in the notes that is done.",
+            hints=(
+                "Tick off buy milk.",
+                "Mark the task water the plants as done.",
+                "I finished the task send invoice.",
+                "Check off call the plumber.",
+                "the task pay rent is done",
+            ),
+            arguments=TickTask,
+            handler=tick_task,
+            effect=Effect.WRITE,
+            aliases=PATH_ALIASES | _TASK_NAMES,
+            receipt="ticked a task in {path}",
         ),
     )
 
 
-def _tasks_told(service: VaultService, arguments: TaskWork) -> Outcome:
+def _edited(service: VaultService, cause: Cause, order: Callable[[], EditNote]) -> Outcome:
+    """Carry out an edit that has to be worked out, once."""
+    done = service.changes.repeated(cause)
+    return written_told(done or service.changes.edit(order(), cause))
+
+
+def _tasks_told(service: VaultService, arguments: TaskList) -> Outcome:
     reply = service.answers.tasks(
         ListTasks(note=arguments.path, done=False, limit=MOST_SHOWN, offset=arguments.offset)
     )
@@ -146,7 +190,7 @@ def _tasks_told(service: VaultService, arguments: TaskWork) -> Outcome:
     )
 
 
-def _add(service: VaultService, arguments: TaskWork, cause: Cause) -> EditNote:
+def _add(service: VaultService, arguments: AddTask, cause: Cause) -> EditNote:
     path = arguments.path
     if not path:
         opening = msgspec.structs.replace(cause, call_id=f"{cause.call_id}/daily")
@@ -156,11 +200,11 @@ def _add(service: VaultService, arguments: TaskWork, cause: Cause) -> EditNote:
         kind=EditKind.ADD_TASK,
         note=path,
         content=arguments.text,
-        part=arguments.heading,
+        part=heading_meant(service, path, arguments.heading),
     )
 
 
-def _tick(service: VaultService, arguments: TaskWork, cause: Cause) -> EditNote:
+def _tick(service: VaultService, arguments: TickTask, cause: Cause) -> EditNote:
     path, line = arguments.path, 0
     if not path:
         path, line = _only_task(service, arguments.text)

@@ -1,27 +1,19 @@
-"""Asking the vault actor: attached when first needed, patient while it's being restarted."""
+"""Asking the vault actor about notes."""
 
-import sys
-import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from contextlib import contextmanager
+from typing import TypeVar
 
 import msgspec
 
+from eris.cli.asking import Ask, asking, fresh_key
 from eris.cli.invocation import Invocation
 from eris.errors import ConflictError
 from proto.vault import Files, ListFolder, NoteText, OpenDaily, ReadNote, Written
 
-if TYPE_CHECKING:
-    from eris.actor import Port
-
-R = TypeVar("R", bound=msgspec.Struct)
 T = TypeVar("T")
 
 VAULT = "vault"
-
-_ANSWER_SECONDS = 60.0
-"""How long an answer may take, restarts on the way included."""
 
 _PAGE = 1000
 """The most things to ask for at once."""
@@ -29,59 +21,16 @@ _PAGE = 1000
 _READINGS = 5
 
 
-def fresh_key() -> str:
-    """Return an idempotency key, so that a write that is repeated isn't done twice."""
-    return uuid.uuid4().hex
-
-
-class Ask(Protocol):
-    """Sends a request to the vault and returns its reply."""
-
-    def __call__(self, body: msgspec.Struct, expect: type[R], /) -> R:
-        """Ask.
-
-        Raises:
-            UnavailableError: The system doesn't run, or the vault can't.
-            RemoteError: The vault refused, or didn't answer in time.
-        """
-        ...
-
-
 @contextmanager
 def attached(invocation: Invocation, *, start: bool) -> Iterator["Notes"]:
-    """Give the notes of the running system.
-
-    Nothing is attached before the first request, so that wrong usage is told without a system. A
-    request that got lost in a restart is repeated.
+    """Give the notes of the running system; see `eris.cli.asking`.
 
     Args:
         invocation: Which vault.
         start: Whether to start its system if it doesn't run.
     """
-    with ExitStack() as stack:
-        port: Port | None = None
-
-        def ask(body: msgspec.Struct, expect: type[R], /) -> R:
-            from eris.absence import ask_while_it_lives  # noqa: PLC0415 - zmq: not for help
-
-            nonlocal port
-            port = port or stack.enter_context(_attach(invocation, start=start))
-            return ask_while_it_lives(port, VAULT, body, expect, within=_ANSWER_SECONDS)
-
+    with asking(invocation, VAULT, start=start) as ask:
         yield Notes(ask)
-
-
-@contextmanager
-def _attach(invocation: Invocation, *, start: bool) -> "Iterator[Port]":
-    from eris.cli.starting import start_system  # noqa: PLC0415
-    from eris.surface import attach, is_running, require_running  # noqa: PLC0415
-
-    paths = invocation.paths()
-    if start and not is_running(paths):
-        start_system(paths.vault, invocation.child_environment(), sys.stderr)
-    require_running(paths)
-    with attach("cli", paths, invocation.settings().settings) as port:
-        yield port
 
 
 class Notes:

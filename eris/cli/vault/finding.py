@@ -7,11 +7,11 @@ from collections.abc import Callable
 import click
 import msgspec
 
+from eris.cli.answers import Answer, answer
+from eris.cli.looks import Look
 from eris.cli.vault import telling
-from eris.cli.vault.answers import Answer, answer
 from eris.cli.vault.asking import Notes, collect
 from eris.cli.vault.group import FINDING, OF_NOTE, command, note_argument, text
-from eris.cli.vault.looks import Look
 from proto.vault import (
     Found,
     Hit,

@@ -9,10 +9,10 @@ from typing import Any
 
 import click
 
+from eris.cli.answers import Answer
 from eris.cli.invocation import Invocation, example, json_option, pass_invocation, vault_option
-from eris.cli.vault.answers import Answer
+from eris.cli.looks import Look
 from eris.cli.vault.asking import attached
-from eris.cli.vault.looks import Look
 from eris.cli.vault.obsidian import ObsidianForm
 
 READING, FINDING, WRITING, PAST = "Read", "Find", "Write", "Look back and undo"

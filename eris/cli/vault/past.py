@@ -2,10 +2,11 @@
 
 import click
 
+from eris.cli.answers import Answer, answer
+from eris.cli.asking import fresh_key
 from eris.cli.invocation import example
 from eris.cli.vault import telling
-from eris.cli.vault.answers import Answer, answer
-from eris.cli.vault.asking import Notes, fresh_key
+from eris.cli.vault.asking import Notes
 from eris.cli.vault.group import OF_NOTE, PAST, answering, command, note_argument
 from proto.vault import (
     Blame,

@@ -7,9 +7,10 @@ from typing import Any
 import click
 import msgspec
 
+from eris.cli.answers import Answer, answer, document_of
+from eris.cli.asking import fresh_key
 from eris.cli.vault import telling
-from eris.cli.vault.answers import Answer, answer, document_of
-from eris.cli.vault.asking import Notes, fresh_key
+from eris.cli.vault.asking import Notes
 from eris.cli.vault.group import OF_NOTE, READING, command, note_argument, text
 from eris.errors import NotFoundError
 from proto.vault import (

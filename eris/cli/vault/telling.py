@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from eris.cli.vault.looks import Look, lines
+from eris.cli.looks import Look, lines
 from proto.vault import (
     Blame,
     Difference,

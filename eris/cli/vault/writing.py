@@ -4,8 +4,9 @@ import sys
 
 import click
 
-from eris.cli.vault.answers import Answer, answer
-from eris.cli.vault.asking import Notes, collect, fresh_key
+from eris.cli.answers import Answer, answer
+from eris.cli.asking import fresh_key
+from eris.cli.vault.asking import Notes, collect
 from eris.cli.vault.group import OF_NOTE, WRITING, command, note_argument
 from eris.cli.vault.group import text as text_type
 from eris.cli.vault.property_values import KINDS, value_as_json

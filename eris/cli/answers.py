@@ -7,7 +7,7 @@ from typing import TypeVar
 import click
 import msgspec
 
-from eris.cli.vault.looks import Look
+from eris.cli.looks import Look
 from eris.terminal_text import harmless
 
 R = TypeVar("R", bound=msgspec.Struct)
