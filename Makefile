@@ -8,8 +8,9 @@ BIN := $(VENV)/bin
 ROUNDS ?= 50
 SEED ?= 7
 ANSWERS ?= 2000
+CHAOS_IN_TESTS := 6
 
-.PHONY: help run install models test-models check test bench chaos closing eval docs lock llama clean
+.PHONY: help run install models test-models check test fuzz bench chaos closing eval docs lock llama clean
 .DEFAULT_GOAL := help
 
 help:
@@ -17,9 +18,10 @@ help:
 	@echo 'make install   the environment in $(VENV), with llama.cpp built for this processor'
 	@echo 'make models    the default models'
 	@echo 'make check     formatting, lint, types, import rules'
-	@echo 'make test      check, all tests, ten rounds of chaos'
+	@echo 'make test      check, all tests, a few rounds of chaos'
 	@echo 'make bench     measurements, written to bench.json'
 	@echo 'make chaos     ROUNDS=50 turns with processes killed at random points, SEED=7'
+	@echo 'make fuzz      the properties in the tests with 25 times as many examples'
 	@echo 'make closing   ANSWERS=2000 answers with random limits: does each of them close?'
 	@echo 'make eval      questions of a benchmark for tool calls, asked as a turn asks; EVAL=--short'
 	@echo 'make docs      the pages made from the code, and the pinned message schemas'
@@ -67,7 +69,11 @@ test: check test-models
 	$(BIN)/python -m pytest -m model; model=$$?; \
 	wait $$others; others=$$?; cat .other-tests.log; \
 	test $$model -eq 0 -a $$others -eq 0
-	$(MAKE) chaos ROUNDS=10
+	$(MAKE) chaos ROUNDS=$(CHAOS_IN_TESTS)
+
+fuzz: test-models
+	$(BIN)/python -m pytest -m 'not model and not process' --hypothesis-profile=thorough --timeout=3600 \
+		-k 'fuzz or grammar or vault or journal or envelope or memory or dates'
 
 # ripgrep is what search is measured against; where there's no wheel of it, grep is.
 bench: test-models
@@ -82,6 +88,7 @@ closing: test-models
 
 eval: test-models
 	$(BIN)/python -m tests.eval $(EVAL)
+	$(BIN)/python -m tests.eval recall
 
 docs: install
 	$(BIN)/python docs/generate.py

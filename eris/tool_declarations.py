@@ -17,7 +17,7 @@ from proto.tools import ToolDeclaration
 if TYPE_CHECKING:
     from eris.tools import Tool  # with it comes all that an actor needs
 
-OWNERS = ("vault", "agenda")
+OWNERS = ("vault", "agenda", "memory")
 """Actors that own tools."""
 
 FLAG = "--tools"

@@ -37,6 +37,9 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """Return a unit vector for each text, as little-endian float32."""
 
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """Return how many tokens each text has, those at its ends included."""
+
 
 class MiniLM:
     """all-MiniLM-L6-v2 (or a model of the same form) through fastembed."""
@@ -61,6 +64,7 @@ class MiniLM:
         # Heavy, and it reads the environment while it's imported.
         from fastembed import TextEmbedding  # noqa: PLC0415
         from fastembed.common.model_description import ModelSource, PoolingType  # noqa: PLC0415
+        from tokenizers import Tokenizer  # noqa: PLC0415
 
         self._revision = revision(folder / _MODEL_FILE)
         self._name = folder.name
@@ -83,6 +87,10 @@ class MiniLM:
                 # The arena never gives memory back: 600 MB after one batch of long texts.
                 enable_cpu_mem_arena=False,
             )
+            # Of its own, for the model's cuts texts that are too long for it.
+            self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+            self._tokenizer.no_truncation()
+            self._tokenizer.no_padding()
         except Exception as error:
             # The libraries below raise whatever they like for a broken file.
             raise ModelError(
@@ -104,6 +112,10 @@ class MiniLM:
         shortened = [text[:LONGEST_TEXT] for text in texts]
         vectors = self._model.embed(shortened, batch_size=max(1, len(shortened)))
         return [vector.astype("<f4").tobytes() for vector in vectors]
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """Return how many tokens each text has, those at its ends included."""
+        return [len(found.ids) for found in self._tokenizer.encode_batch_fast(list(texts))]
 
 
 def revision(file: Path) -> str:

@@ -20,6 +20,8 @@ COMMANDS: Final = {
     "ask": ("eris.cli.ask", "ask", "Ask one thing and print the answer."),
     "vault": ("eris.cli.vault", "vault", "Read, search and change notes, without a model."),
     "undo": ("eris.cli.vault", "undo", "Take back what was done last to notes."),
+    "memory": ("eris.cli.memory", "memory", "Search what is known, and keep facts."),
+    "doc": ("eris.cli.memory", "doc", "Take documents in, search and read them."),
     "status": ("eris.cli.system", "status", "Show every process of the running system."),
     "restart": ("eris.cli.system", "restart", "Restart one process."),
     "logs": ("eris.cli.system", "logs", "Show the log of a process."),

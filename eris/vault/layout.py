@@ -9,7 +9,7 @@ from enum import StrEnum
 
 import msgspec
 
-from eris.config import VaultSettings
+from eris.config import MemorySettings, VaultSettings
 
 
 class LayoutName(StrEnum):
@@ -27,6 +27,7 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
     notes: Mapping[str, str]
     """Text of each note by path."""
     settings: VaultSettings = VaultSettings()
+    memory: MemorySettings = MemorySettings()
 
     @property
     def folders(self) -> tuple[str, ...]:
@@ -36,11 +37,11 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def changed_settings(self) -> Mapping[str, object]:
         """What its settings say that isn't the default, by dotted key."""
-        default = VaultSettings()
         return {
-            f"vault.{name}": value
-            for name in VaultSettings.__struct_fields__
-            if (value := getattr(self.settings, name)) != getattr(default, name)
+            f"{section}.{name}": value
+            for section, chosen in (("vault", self.settings), ("memory", self.memory))
+            for name in chosen.__struct_fields__
+            if (value := getattr(chosen, name)) != getattr(type(chosen)(), name)
         }
 
 
@@ -124,5 +125,6 @@ LAYOUTS: Mapping[LayoutName, Layout] = {
             agent_folder="20_Discourse",
             skills=("10_Topology/skills",),
         ),
+        memory=MemorySettings(layout="revisions"),
     ),
 }

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.bench import bus, decoding, grammar, system, vault
+from tests.bench import bus, decoding, grammar, memory, system, vault
 
 GOALS: dict[str, tuple[str, float]] = {
     "grammar.maskbench.compiled": (">=", 0.97),
@@ -46,6 +46,10 @@ GOALS: dict[str, tuple[str, float]] = {
     "vault.move_hub_s": ("<=", 5),
     "vault.open_s": ("<=", 1),
     "vault.rss_mb": ("<=", 200),
+    "memory.search_ms": ("<=", 5),
+    "memory.edge_vs_local": ("<=", 0.1),
+    "memory.reopen_s": ("<=", 1),
+    "memory.rss_mb": ("<=", 450),
 }
 
 
@@ -73,6 +77,7 @@ SECTIONS: dict[str, Callable[[], dict[str, Any]]] = {
     "restart": _restart,
     "decode": _decode,
     "vault": vault.measure,
+    "memory": memory.measure,
 }
 
 

@@ -5,7 +5,6 @@ grammar, its router, the real 0.5B model, temperature 0. Answers are kept in ``.
 that was stopped goes on where it was. Prints a table and writes ``eval.json``.
 """
 
-import json
 import os
 import sys
 from collections.abc import Iterable, Sequence
@@ -19,6 +18,7 @@ from actors.inference.engine import Engine
 from eris.logs import SilentLogger
 from eris.models.store import ModelStore
 from eris.paths import models_folder
+from tests.eval import recall
 from tests.eval.asking import Asker, calls
 from tests.eval.judging import right_arguments
 from tests.eval.questions import (
@@ -31,12 +31,11 @@ from tests.eval.questions import (
     load,
     sample,
 )
+from tests.eval.results import PAGE, put, record
 from tests.eval.routing import Router
 
 MODEL = "qwen2.5-coder-0.5b"
 ANSWERS = Path(".eval") / "answers.jsonl"
-PAGE = Path("docs") / "evaluation.md"
-BEGIN, END = "<!-- begin: make eval -->\n", "<!-- end: make eval -->\n"
 GOALS = ("simple_python", "multiple")
 SHORT, UNGUIDED = 4, 20
 
@@ -170,8 +169,8 @@ def main(
     routing = routed(Router(), questions)
     engine.close()
     goal, without = total(guided, GOALS), total(free, CALLING)
-    results = {
-        "eval": {
+    record(
+        {
             "right_function": {
                 "value": goal.share("function"), "right": goal.function, "of": goal.questions
             },
@@ -183,15 +182,14 @@ def main(
             },
             **routing,
         }
-    }  # fmt: skip
-    Path("eval.json").write_text(json.dumps(results, indent=2) + "\n", "utf-8")
+    )  # fmt: skip
     text = table(guided, free, routing)
     click.echo(text)
     if write:
-        before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
-        _, _, after = rest.partition(END)
-        PAGE.write_text(before + BEGIN + text + END + after, "utf-8")
+        put("make eval", text)
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["recall"]:
+        recall.command(args=sys.argv[2:])
     sys.exit(main())

@@ -16,6 +16,7 @@ import pytest
 
 from actors.agenda.actor import clock_tools
 from actors.memory.embedder import MiniLM
+from actors.memory.tools import memory_tools
 from actors.memory.work import batches
 from actors.router.evidence import evidence, meant
 from actors.router.keywords import THRESHOLD, KeywordIndex
@@ -40,7 +41,7 @@ PHRASES = [
 def declared() -> list[Tool[Any]]:
     """Every tool of the first actors; nothing is called, so they need no vault."""
     nothing: Any = None
-    return [*vault_tools(nothing, nothing), *clock_tools(nothing, {})]
+    return [*vault_tools(nothing, nothing), *clock_tools(nothing, {}), *memory_tools(nothing)]
 
 
 class Bench:

@@ -102,7 +102,7 @@ def test_what_the_user_has_set_is_not_taken_back_by_a_layout(tmp_path, environ):
     settings = vault / ".eris" / "config.toml"
     settings.write_text('[vault]\nread_only = ["00_Invariants", "30_Synthesis"]\n')
     made = make_vault(vault, "", environ, LayoutName.NUMBERED)
-    assert made.settings == ("vault.agent_folder", "vault.skills")
+    assert made.settings == ("vault.agent_folder", "vault.skills", "memory.layout")
     vault_settings = load_settings(vault, environ).settings.vault
     assert vault_settings.read_only == ("00_Invariants", "30_Synthesis")
     assert vault_settings.agent_folder == "20_Discourse"
@@ -207,7 +207,12 @@ def test_the_command_takes_the_name_of_a_layout(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     assert run(["init", str(tmp_path / "notes"), "--layout", "numbered", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    assert document["settings"] == ["vault.read_only", "vault.agent_folder", "vault.skills"]
+    assert document["settings"] == [
+        "vault.read_only",
+        "vault.agent_folder",
+        "vault.skills",
+        "memory.layout",
+    ]
     assert (tmp_path / "notes" / "30_Synthesis" / "README.md").is_file()
     assert run(["init", str(tmp_path / "other"), "--layout", "round"]) == 2
     assert "numbered" in capsys.readouterr().err

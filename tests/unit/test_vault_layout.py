@@ -50,6 +50,7 @@ def test_the_numbered_layout_has_the_five_kinds_of_notes_and_locks_the_invariant
         "vault.read_only": ("00_Invariants",),
         "vault.agent_folder": "20_Discourse",
         "vault.skills": ("10_Topology/skills",),
+        "memory.layout": "revisions",
     }
 
 

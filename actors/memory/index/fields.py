@@ -1,0 +1,57 @@
+"""What all backends have in common: names of vectors and fields, and what a search filters by."""
+
+from collections.abc import Iterator
+
+from actors.memory.points import Point, Wanted
+
+DENSE, WORDS = "dense", "words"
+"""Names of the two vectors of a point."""
+
+WITHOUT_VECTORS = "words"
+"""Identity of an index that has words alone."""
+
+KEYWORDS = ("kind", "source", "folders", "tags")
+"""Fields that are matched."""
+
+NUMBER = "day"
+"""The field that has a range."""
+
+FUSED = 100
+"""Hits of each kind that are fused."""
+
+RANK_CONSTANT = 2
+"""``k`` of reciprocal rank fusion (Cormack, Clarke and Büttcher 2009). With their 60, a piece that
+is somewhere in both lists comes before one that is the best of one list: on our questions that is
+worse than likeness alone (docs/decisions/0051-vector-index.md)."""
+
+
+def payload(point: Point) -> dict[str, object]:
+    """Return what a point is filtered by; what is empty is left out."""
+    fields: dict[str, object] = {
+        "kind": str(point.kind),
+        "source": point.source,
+        "folders": list(point.folders),
+        "tags": list(point.tags),
+        "day": point.day,
+    }
+    return {name: value for name, value in fields.items() if value}
+
+
+def conditions(wanted: Wanted) -> Iterator[tuple[str, list[str]]]:
+    """Yield fields, each with the values of which it must have one."""
+    if wanted.kinds:
+        yield "kind", [str(kind) for kind in wanted.kinds]
+    for tag in wanted.tags:
+        yield "tags", [tag]
+    if wanted.folder:
+        yield "folders", [wanted.folder]
+    if wanted.source:
+        yield "source", [wanted.source]
+
+
+def days(wanted: Wanted) -> tuple[int | None, int | None] | None:
+    """Return the first and the last day that are wanted; None if any day is."""
+    if not wanted.first_day and not wanted.last_day:
+        return None
+    # What has no day is of none.
+    return wanted.first_day or 1, wanted.last_day or None
