@@ -42,6 +42,8 @@ class AnswerPrinter:
                 self._note(f"[{call.tool}] {call.receipt}")
             elif call.state == "failed":
                 self._note(f"[{call.tool}] failed: {call.content}")
+        if view.notice:
+            self._note(f"[{view.notice}]")
         if view.truncated:
             self._note("[the answer was cut by generation.max_tokens]")
 

@@ -100,7 +100,8 @@ class HitView(msgspec.Struct, frozen=True, kw_only=True):
     """For a memory that untrusted text caused: where that text came from."""
     parts: dict[str, float] = {}
     """How the score came about, if asked for: ``dense`` (cosine), ``words`` (BM25), ``fused``,
-    ``recency``; one that played no part is missing."""
+    ``coverage`` (share of the question's words, rare ones weighing more), ``recency``; one that
+    played no part is missing."""
 
 
 class Hits(_Memory, frozen=True, tag="memory.hits.1"):
@@ -131,7 +132,10 @@ class Recalled(_Memory, frozen=True, tag="memory.recalled.1"):
 
     hits: tuple[HitView, ...] = ()
     note: str = ""
+    """How it was found, where something was missing for it."""
     elapsed_ms: float = 0
+    notice: str = ""
+    """What the user is to be told, once: which memories will soon be forgotten."""
 
 
 class ReadCore(_Memory, frozen=True, tag="memory.core.1"):
@@ -347,7 +351,7 @@ class MemoryReport(_Memory, frozen=True, tag="memory.report.1"):
     awaiting_yes: int = 0
     """Memories caused by untrusted text that wait for the user."""
     floor: float = 0
-    """Likeness (cosine) below which nothing is told unasked."""
+    """How far a piece must rise above any other, by likeness and words, to be told unasked."""
     note: str = ""
     """What's wrong or under way, in words; empty if all is well."""
 

@@ -192,6 +192,8 @@ class TurnView(msgspec.Struct, frozen=True, kw_only=True):
     """Tools the model could choose from."""
     recalled: tuple[str, ...] = ()
     """Where what was recalled for the turn is from, such as ``people/ann.md:12, 2026-03-01``."""
+    notice: str = ""
+    """What the user is to be told beside the answer."""
     usage: Usage = Usage()
     error: str = ""
     """An `ErrorCode` if it failed."""

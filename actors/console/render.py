@@ -71,13 +71,15 @@ def _doing(view: View, turn: TurnView) -> str:
 def turn_part(turn: TurnView, doing: str, *, thought: bool, tools: bool) -> RenderableType:
     """Return one turn: what was said, thought, called and answered, and what it's doing."""
     parts: list[RenderableType] = [_said(turn.text)]
-    if turn.recalled and tools:
+    if turn.recalled:
         parts.append(_aside(harmless(f"recalled: {'; '.join(turn.recalled)}")))
     if turn.thought:
         parts.append(_thought(turn.thought, shown=thought))
     for call in turn.calls:
         parts.extend(_call(call, shown=tools))
     parts.extend(_answer(turn))
+    if turn.notice:
+        parts.append(_aside(harmless(turn.notice)))
     if doing:
         parts.append(_aside(doing))
     return Group(*parts, Text())

@@ -216,8 +216,7 @@ class Memory(ToolOwner):
         if not going:
             return recalled
         self._parts.memories.told([each.id for each in going])
-        note = f"{recalled.note} {_going(going)}".strip()
-        return msgspec.structs.replace(recalled, note=note)
+        return msgspec.structs.replace(recalled, notice=_going(going))
 
     def _report(self) -> MemoryReport:
         parts = self._parts
@@ -323,7 +322,9 @@ class Memory(ToolOwner):
 
     def _embedder_changed(self) -> None:
         why_not = self._embedding.why_not
-        told = f"{why_not.message} {why_not.hint} Until then words alone decide." if why_not else ""
+        told = ""
+        if why_not is not None:
+            told = f"{why_not.message} {why_not.hint} Until then everything is found by keywords."
         self._remark("embedder", told)
         self._parts.embedder_changed()
         self._indexing.wake()

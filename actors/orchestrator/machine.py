@@ -35,7 +35,7 @@ from proto.orchestrator import TurnState
 CALLS_PER_ANSWER = 8
 """Calls of one answer that are carried out; a model that asks for more is looping."""
 
-PARROTED_WORDS = 8
+PARROTED_WORDS = 7
 """So many words in a row that the model was told are no answer of its own."""
 
 REPEATS_TOLD = 3
@@ -230,7 +230,7 @@ def _parroted(message: str, steps: Sequence[Step]) -> bool:
         return False
     said = tuple(_WORD.findall(message.casefold()))
     told = [tuple(_WORD.findall(step.text.casefold())) for step in _corrections(steps)]
-    if any(_within(words, said) or (len(said) > 1 and _within(said, words)) for words in told):
+    if any(_within(words, said) for words in told):
         return True
     runs = [said[start : start + PARROTED_WORDS] for start in range(len(said))]
     return any(len(run) == PARROTED_WORDS and _within(run, words) for run in runs for words in told)

@@ -51,6 +51,8 @@ class OfferStep(_Step, frozen=True, tag="offered"):
     """What was recalled for this turn, as the prompt tells it."""
     recalled: tuple[str, ...] = ()
     """Where that is from."""
+    notice: str = ""
+    """What the user is to be told beside the answer."""
     core: str = ""
     """The core memory, as the beginning of the prompt tells it."""
     untrusted: str = ""

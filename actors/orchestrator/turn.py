@@ -43,7 +43,7 @@ from eris.grammar import FORMS
 from proto.errors import ErrorCode
 from proto.gatekeeper import Offer, Offered
 from proto.inference import CountTokens, Generate, TokenCounts
-from proto.memory import HitView, Recall
+from proto.memory import Recall, Recalled
 from proto.orchestrator import TurnState
 from proto.router import Route, Routed
 from proto.tools import Origin
@@ -182,9 +182,9 @@ class TurnRun:
         offered = self._offer(tuple(hit.tool for hit in routed.hits), form)
         skills = self._skills(routed.skills)
         asked_at = time.monotonic()
+        found = Recalled() if recalling is None else recalling.result(self._cancellation.check)
         # A command is carried out by what it says itself.
-        wanted = recalling is not None and not routed.evident
-        recalled = self._recalled(recalling) if recalling is not None and wanted else ()
+        recalled = () if routed.evident or not found.hits else fitting(found.hits, self._room())
         core = core_of(self._steps) if final else self._around.core.text(self._within(AWAY_SECONDS))
         return OfferStep(
             tools=offered.tools,
@@ -192,6 +192,7 @@ class TurnRun:
             text=offered.text,
             memory=told(recalled),
             recalled=tuple(place(hit) for hit in recalled),
+            notice=found.notice,
             core=core,
             untrusted=untrusted(recalled),
             skills=skills,
@@ -222,11 +223,6 @@ class TurnRun:
             characters=characters,
         )
         return Recalling(self._port, request, self._record.turn)
-
-    def _recalled(self, recalling: Recalling) -> tuple[HitView, ...]:
-        """What was recalled, in the room that the user's own words leave for it."""
-        hits = recalling.result(self._cancellation.check).hits
-        return fitting(hits, self._room()) if hits else ()
 
     def _room(self) -> int:
         """Characters of what isn't needed: a quarter as many as the context has tokens.

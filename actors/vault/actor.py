@@ -81,6 +81,8 @@ class Vault(ToolOwner):
             done=self._written,
             right_of_way=first,
         )
+        # Before anything is written: what a crash interrupted is told, too.
+        self._notes = self.port.topic("notes", snapshot=self._passes)
         self._recover()
         self._service = VaultService(
             folder,
@@ -97,7 +99,6 @@ class Vault(ToolOwner):
         )
         reader = Reader(self._service.finder, lookup, clock=time.monotonic)
         self.toolbox = ToolBox(vault_tools(self._service, reader))
-        self._notes = self.port.topic("notes", snapshot=self._passes)
         self._watcher.start()
         super().started()
 

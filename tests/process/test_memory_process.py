@@ -259,7 +259,8 @@ def test_the_core_memory_is_the_users_note(memory):
 
 
 def test_without_an_embedder_everything_is_found_by_words_and_it_says_so(tmp_path):
-    with processes(tmp_path, {"ERIS_MODEL_EMBEDDING": ""}) as group:
+    extra = {"ERIS_MODEL_EMBEDDING": "", "ERIS_MEMORY_STAGED_DAYS": "2"}
+    with processes(tmp_path, extra) as group:
         (group.vault / "Garden.md").write_text(NOTES["Garden.md"])
         for name in ("bus", "vault", "memory"):
             group.start(name)
@@ -272,3 +273,11 @@ def test_without_an_embedder_everything_is_found_by_words_and_it_says_so(tmp_pat
         assert (hits.mode, hits.hits[0].text) == ("words", "The spare key is with Tom.")
         assert "No embedding model" in memory.report().note
         assert memory.recalled("Is the spare key with Tom?")[0].text == "The spare key is with Tom."
+        # What will soon be forgotten is told, and told once.
+        request = Recall(text="How are the tomatoes?", session="main")
+        told = memory.ask(request, Recalled, memory.orchestrator).notice
+        assert told == ""  # It was told with the question before.
+        memory.keep("The bin is emptied on Mondays.", title="Bin")
+        told = memory.ask(request, Recalled, memory.orchestrator).notice
+        assert "m2 (Bin)" in told
+        assert "m1" not in told

@@ -186,13 +186,20 @@ def test_a_waiting_turn_can_be_cancelled(talk):
     assert len(talk.prompts()) == 1
 
 
+def test_an_answer_that_says_nothing_is_asked_for_again_without_tools(talk):
+    talk.script(says(" "), says("Hello!"))
+    view = talk.say("Read notes/today.md")
+    assert (view.message, view.usage.recoveries) == ("Hello!", 0)
+    last = "".join(part.text for part in talk.prompts()[-1].messages[-1].parts)
+    assert "No tool can be called any more" in last
+
+
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
         ([{"text": "plain words"}, says("Hello!")], "Hello!"),
         ([{"text": '{"thought": "too lo', "cut": True}, says("Hello!")], "Hello!"),
         ([{"text": ""}, says("Hello!")], "Hello!"),
-        ([says(" "), says("Hello!")], "Hello!"),
         ([says("I've saved it."), says("It was not done.")], "It was not done."),
         ([says("I've saved it.")], "Nothing has been saved or changed."),
         (
@@ -200,7 +207,7 @@ def test_a_waiting_turn_can_be_cancelled(talk):
             "There is no missing.md.",
         ),
     ],
-    ids=["schema", "truncated", "nothing", "empty", "unbacked", "unbacked twice", "tool failed"],
+    ids=["schema", "truncated", "nothing", "unbacked", "unbacked twice", "tool failed"],
 )
 def test_a_failed_answer_is_recovered(talk, lines, message):
     talk.script(*lines)

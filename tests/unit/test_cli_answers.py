@@ -59,6 +59,7 @@ NOTES = [
     (turn("ok", TurnState.DONE, calls=(call(content="text"),)), ""),
     (turn("it broke", TurnState.FAILED), "it broke\n"),
     (turn("", TurnState.CANCELLED), "The turn was cancelled.\n"),
+    (turn("ok", TurnState.DONE, notice="m2 will be forgotten"), "[m2 will be forgotten]\n"),
     (
         turn("ok", TurnState.DONE, truncated=True),
         "[the answer was cut by generation.max_tokens]\n",

@@ -49,6 +49,8 @@ STATES = [
     (turn("half", state=TurnState.CANCELLED), ["half", "cancelled"]),
     (turn("cut", truncated=True), ["cut", "generation.max_tokens"]),
     (turn("ok", thought="hmm"), ["thought, 3 characters"]),
+    (turn("ok", recalled=("ann.md:3", "m1")), ["recalled: ann.md:3; m1", "ok"]),
+    (turn("ok", notice="m2 will be forgotten"), ["ok", "m2 will be forgotten"]),
     (turn("ok", calls=(call(receipt="saved x.md"),)), ["✓ vault:write", "saved x.md"]),
     (turn("ok", calls=(call(state="running"),)), ["… vault:write"]),
     (turn("ok", calls=(call(state="failed", content="no such note"),)), ["✗", "no such note"]),

@@ -108,3 +108,9 @@ def test_usage_is_summed_over_rounds_and_the_prompt_is_the_last_one():
 
 def test_the_offer_shown_is_the_one_that_the_prompt_tells_of():
     assert view_of(RECORD, [OFFER, FINAL]).offered == ("vault:write",)
+
+
+def test_where_the_recalled_is_from_and_what_is_to_be_told_are_seen():
+    offer = OfferStep(tools=(), grammar="", recalled=("ann.md:3",), notice="m2 will be forgotten")
+    view = view_of(RECORD, [offer])
+    assert (view.recalled, view.notice) == (("ann.md:3",), "m2 will be forgotten")
