@@ -79,12 +79,28 @@ def test_documents_are_taken_in_listed_read_searched_and_taken_out(eris, tmp_pat
     assert eris("doc", "list") == ""
 
 
+def test_a_document_of_the_vault_is_named_by_its_path_there_and_read_as_a_whole(eris):
+    lease = eris.system.vault / "Papers" / "lease.txt"
+    lease.parent.mkdir()
+    lease.write_text("".join(f"Clause {number}. Keep it warm.\n\n" for number in range(400)))
+    taken = eris.json("doc", "ingest", "Papers/lease.txt")["documents"][0]
+    assert taken["path"] == "Papers/lease.txt"
+    assert taken["pages"] > 1
+    pages = eris.json("doc", "read", "lease.txt", "--all")["pages"]
+    assert len(pages) == taken["pages"]
+    assert all(any(f"Clause {number}." in page for page in pages) for number in range(400))
+    assert "Clause 399." in eris("doc", "read", taken["id"], "--page", str(taken["pages"]))
+    eris("doc", "delete", taken["id"])
+    assert lease.exists()
+
+
 def test_what_cannot_be_done_is_a_sentence_with_what_to_do(eris, tmp_path):
     for arguments, told in (
         (("memory", "commit", "m99"), "no memory 'm99'"),
         (("doc", "read", "d99"), "d99"),
         (("doc", "ingest", str(tmp_path / "lost.pdf")), "lost.pdf"),
         (("memory", "search", "x", "--since", "soon"), "'soon'"),
+        (("doc", "read", "d99", "--all"), "d99"),
     ):
         failed = eris.json(*arguments, code=1)
         assert failed["ok"] is False

@@ -10,6 +10,8 @@ from eris.cli.asking import Ask, fresh_key
 from eris.cli.invocation import example
 from eris.cli.memory import telling
 from eris.cli.memory.command import answering
+from eris.cli.texts import TextGroup
+from eris.cli.texts import text as text_type
 from proto.memory import (
     Core,
     DescribeMemory,
@@ -36,7 +38,7 @@ _FOUND = (Kind.NOTE, Kind.MEMORY, Kind.DOCUMENT)
     'eris memory add "The spare key is with Tom."',
     "eris memory list",
 )
-@click.group()
+@click.group(cls=TextGroup)
 def memory() -> None:
     """Search what is known, and keep facts, without a model.
 
@@ -46,10 +48,14 @@ def memory() -> None:
 
 
 _SEARCH_OPTIONS = (
-    click.option("--until", metavar="DAY", default="", help="Of this day or earlier."),
-    click.option("--since", metavar="DAY", default="", help="Of this day or later."),
-    click.option("--folder", default="", help="Only what is in this folder."),
-    click.option("--tag", "tags", multiple=True, help="Only what has this tag."),
+    click.option(
+        "--until", metavar="DAY", type=text_type, default="", help="Of this day or earlier."
+    ),
+    click.option(
+        "--since", metavar="DAY", type=text_type, default="", help="Of this day or later."
+    ),
+    click.option("--folder", type=text_type, default="", help="Only what is in this folder."),
+    click.option("--tag", "tags", type=text_type, multiple=True, help="Only what has this tag."),
     click.option(
         "--kind",
         "kinds",
@@ -58,7 +64,7 @@ _SEARCH_OPTIONS = (
         help="Where to look (default: notes, memories and documents).",
     ),
     click.option("--limit", type=click.IntRange(1, 50), default=5, help="How many (default: 5)."),
-    click.argument("text", nargs=-1, required=True),
+    click.argument("text", type=text_type, nargs=-1, required=True),
 )
 
 
@@ -106,7 +112,7 @@ def why(ask: Ask, *, text: tuple[str, ...], kinds: tuple[str, ...], **wanted: ob
     type=click.Choice([str(state) for state in MemoryState]),
     help="Only those (default: staged, waiting and committed ones).",
 )
-@click.option("--tag", default="", help="Only those with this tag.")
+@click.option("--tag", type=text_type, default="", help="Only those with this tag.")
 @click.option("--limit", type=click.IntRange(1), default=100, help="How many (default: 100).")
 @answering
 def list_(ask: Ask, *, states: tuple[str, ...], tag: str, limit: int) -> Answer:
@@ -122,9 +128,11 @@ def list_(ask: Ask, *, states: tuple[str, ...], tag: str, limit: int) -> Answer:
     'eris memory add "Ann is allergic to nuts." --title Ann --tag people --commit',
 )
 @memory.command()
-@click.argument("text", nargs=-1, required=True)
-@click.option("--title", default="", help="What it's about; by default its first words.")
-@click.option("--tag", "tags", multiple=True, help="A tag for it.")
+@click.argument("text", type=text_type, nargs=-1, required=True)
+@click.option(
+    "--title", type=text_type, default="", help="What it's about; by default its first words."
+)
+@click.option("--tag", "tags", type=text_type, multiple=True, help="A tag for it.")
 @click.option("--commit", is_flag=True, help="Write its note at once.")
 @answering
 def add(
@@ -145,17 +153,21 @@ def _resolved(ask: Ask, name: str, action: ResolveKind, replaces: str = "") -> A
     return answer(ask(request, MemoryChanged), telling.changed)
 
 
-_named = click.argument("name", metavar="MEMORY")
+_named = click.argument("name", metavar="MEMORY", type=text_type)
 
 
 @example("eris memory commit m3", "eris memory commit m5 --replaces m2")
 @memory.command()
 @_named
-@click.option("--replaces", metavar="MEMORY", default="", help="The one that holds no longer.")
+@click.option(
+    "--replaces", metavar="MEMORY", type=text_type, default="", help="The one that holds no longer."
+)
 @click.option("--keep-both", is_flag=True, help="Both hold, although they seem to differ.")
 @answering
 def commit(ask: Ask, *, name: str, replaces: str, keep_both: bool) -> Answer:
     """Write the note of a staged memory, named by its id or exact title."""
+    if replaces and keep_both:
+        raise click.UsageError("--replaces and --keep-both: say which is meant, not both.")
     action = ResolveKind.KEEP_BOTH if keep_both else ResolveKind.COMMIT
     return _resolved(ask, name, action, replaces)
 
@@ -203,6 +215,7 @@ def status(ask: Ask) -> Answer:
 @click.option(
     "--move-to",
     metavar="PLACE",
+    type=text_type,
     default="",
     help="Build it on a Qdrant server, or with `edge` on this machine.",
 )

@@ -1,5 +1,7 @@
 """How replies of the memory read: one function for each, from message to text."""
 
+import msgspec
+
 from eris.cli.looks import Look, lines
 from proto.memory import (
     Core,
@@ -32,7 +34,7 @@ def hits(reply: Hits, look: Look) -> str:
 
 def _hit(hit: HitView, look: Look) -> list[str]:
     scored = look.aside(f"{hit.score:.2f}")
-    dated = f"  {hit.date}" if hit.date else ""
+    dated = f"  {look.line(hit.date)}" if hit.date else ""
     outside = f"  (from {hit.origin})" if hit.origin else ""
     told = [f"{_place(hit, look)}{dated}  {scored}{look.aside(outside)}"]
     if hit.parts:
@@ -49,13 +51,17 @@ def _place(hit: HitView, look: Look) -> str:
         case Kind.SESSION:
             return f"conversation {look.line(hit.id)}"
         case Kind.DOCUMENT:
-            return f"{look.path(hit.path)}, page {look.number(hit.page)}  {hit.id}"
+            return f"{look.path(hit.path)}, page {look.number(hit.page)}  {look.line(hit.id)}"
         case Kind.MEMORY if not hit.path:
-            return f"{look.number(hit.id)} {look.line(hit.title)}"
+            return f"{_id(hit.id, look)} {look.line(hit.title)}"
         case _:
             line = f":{look.number(hit.first_line)}" if hit.first_line else ""
-            named = f"  {hit.id}" if hit.kind is Kind.MEMORY else ""
+            named = f"  {look.line(hit.id)}" if hit.kind is Kind.MEMORY else ""
             return f"{look.path(hit.path)}{line}{named}"
+
+
+def _id(name: str, look: Look) -> str:
+    return look.number(look.line(name))
 
 
 def memories(reply: Memories, look: Look) -> str:
@@ -71,7 +77,8 @@ def _memory(memory: MemoryView, look: Look) -> list[str]:
     until = f", until {memory.expires[:10]}" if memory.expires else ""
     where = f"  {look.path(memory.path)}" if memory.path else ""
     state = look.aside(f"{memory.state}{until}")
-    told = [f"{look.number(memory.id)}  {memory.created[:10]}  {state}{where}"]
+    created = look.line(memory.created[:10])
+    told = [f"{_id(memory.id, look)}  {created}  {state}{where}"]
     told += [f"    {look.line(line)}" for line in memory.text.splitlines()]
     if memory.origin:
         told.append(f"    {look.aside(f'may come from {memory.origin}')}")
@@ -125,10 +132,29 @@ def document(reply: DocumentView, look: Look) -> str:
 def _document(view: DocumentView, look: Look) -> str:
     pages = f"{view.pages} page{'' if view.pages == 1 else 's'}"
     note = f"  {look.aside(view.note)}" if view.note else ""
-    return f"{look.number(view.id)}  {look.path(view.path)}  {view.form}, {pages}{note}"
+    form = look.line(view.form)
+    return f"{_id(view.id, look)}  {look.path(view.path)}  {form}, {pages}{note}"
 
 
 def page(reply: PageText, look: Look) -> str:
     """A page's own text; on a terminal its last line is ended."""
     text = look.text(reply.text)
     return f"{text}\n" if look.terminal and not text.endswith("\n") else text
+
+
+class Pages(msgspec.Struct, frozen=True, kw_only=True, tag_field="t"):
+    """All pages of a document: what a reply would be if one message could hold them."""
+
+    document: DocumentView
+    pages: tuple[str, ...]
+    """Their texts, from page 1."""
+
+
+def all_pages(reply: Pages, look: Look) -> str:
+    """Every page below a line with its number."""
+    told = []
+    for number, text in enumerate(reply.pages, 1):
+        told.append(f"{look.aside(f'Page {number} of {len(reply.pages)}')}\n{look.text(text)}")
+        if text and not text.endswith("\n"):
+            told.append("\n")
+    return "".join(told)

@@ -9,9 +9,10 @@ import msgspec
 
 from eris.cli.answers import Answer, answer
 from eris.cli.looks import Look
+from eris.cli.texts import text
 from eris.cli.vault import telling
 from eris.cli.vault.asking import Notes, collect
-from eris.cli.vault.group import FINDING, OF_NOTE, command, note_argument, text
+from eris.cli.vault.group import FINDING, OF_NOTE, command, note_argument
 from proto.vault import (
     Found,
     Hit,

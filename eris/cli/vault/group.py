@@ -1,10 +1,8 @@
 """The group `eris vault`, and what all its commands have in common."""
 
 import functools
-import itertools
-import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import click
@@ -12,6 +10,7 @@ import click
 from eris.cli.answers import Answer
 from eris.cli.invocation import Invocation, example, json_option, pass_invocation, vault_option
 from eris.cli.looks import Look
+from eris.cli.texts import apart, text
 from eris.cli.vault.asking import attached
 from eris.cli.vault.obsidian import ObsidianForm
 
@@ -19,9 +18,6 @@ READING, FINDING, WRITING, PAST = "Read", "Find", "Write", "Look back and undo"
 
 _SPLIT = frozenset({"daily", "property", "task"})
 """Commands that may be written in two words, `daily append`: none of them is followed by a text."""
-
-
-_OPTION = re.compile("--[a-z]")
 
 
 class VaultCommand(click.Command):
@@ -37,34 +33,12 @@ class VaultCommand(click.Command):
 
         Only what begins with two dashes is an option: ``- eggs`` and ``-draft`` are texts.
         """
-        options, words = self._apart(args)
+        options, words = apart(self, args)
         form = ObsidianForm(self, self.renamed)
         if "--" not in args and form.fits(words):
             more, words = form.translated(words, ctx)
             options += more
         return super().parse_args(ctx, [*options, "--", *words])
-
-    def _apart(self, args: Sequence[str]) -> tuple[list[str], list[str]]:
-        """Take options, with their values, and words apart."""
-        with_value = {
-            name
-            for param in self.params
-            if isinstance(param, click.Option) and not param.is_flag
-            for name in param.opts
-        }
-        options: list[str] = []
-        words: list[str] = []
-        rest = iter(args)
-        for word in rest:
-            if word == "--":
-                words += rest
-            elif word == "-h" or _OPTION.match(word):
-                options.append(word)
-                if word in with_value:
-                    options += itertools.islice(rest, 1)
-            else:
-                words.append(word)
-        return options, words
 
 
 class VaultGroup(click.Group):
@@ -115,19 +89,6 @@ def vault() -> None:
     alias. Needs the running system (`eris up`); the Obsidian app needn't run. Whatever is written
     can be taken back by `eris undo`.
     """
-
-
-def text(value: str) -> str:
-    """Check that text from the command line can be sent and stored; the type of such parameters.
-
-    Raises:
-        click.BadParameter: It can't.
-    """
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise click.BadParameter("it has bytes that are no UTF-8 text.") from None
-    return value
 
 
 def answering(*, total: bool = False) -> Callable[[Callable[..., Answer]], Callable[..., None]]:

@@ -9,9 +9,10 @@ import msgspec
 
 from eris.cli.answers import Answer, answer, document_of
 from eris.cli.asking import fresh_key
+from eris.cli.texts import text
 from eris.cli.vault import telling
 from eris.cli.vault.asking import Notes
-from eris.cli.vault.group import OF_NOTE, READING, command, note_argument, text
+from eris.cli.vault.group import OF_NOTE, READING, command, note_argument
 from eris.errors import NotFoundError
 from proto.vault import (
     Headings,

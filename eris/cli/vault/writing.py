@@ -6,9 +6,9 @@ import click
 
 from eris.cli.answers import Answer, answer
 from eris.cli.asking import fresh_key
+from eris.cli.texts import text as text_type
 from eris.cli.vault.asking import Notes, collect
 from eris.cli.vault.group import OF_NOTE, WRITING, command, note_argument
-from eris.cli.vault.group import text as text_type
 from eris.cli.vault.property_values import KINDS, value_as_json
 from eris.cli.vault.telling import task as task_line
 from eris.cli.vault.telling import written
