@@ -29,7 +29,7 @@ SETTINGS_TEXT = """\
 #
 # [vault]
 # read_only = ["Archive"]      # folders and notes that Eris only reads
-# agent_folder = "Eris"        # for notes of its own; nothing makes any yet
+# agent_folder = "Eris"        # for notes of its own, such as memories
 """
 
 _FOLDERS_LOOKED_AT = 20_000

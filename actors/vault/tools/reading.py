@@ -37,19 +37,18 @@ def reading_tools(service: VaultService, reader: Reader) -> tuple[Tool[Any], ...
     """Declare them."""
 
     def read(arguments: ReadNote, call: Call) -> Outcome:
-        remark, path = "", note_meant(service, call, arguments.path)
+        path = note_meant(service, call, arguments.path)
         try:
             page = reader.read(path, arguments.offset, part=arguments.part, line=arguments.line)
-        except NotFoundError as error:
+        except NotFoundError:
             if not arguments.part:
                 raise
             # Small models like to name a part that nobody spoke of. If the note itself is missing,
-            # that's what is said now.
+            # that's what is said now. No sentence of its own: it would be taken for the answer.
             page = reader.read(path, line=arguments.line)
-            remark = f"({error.message} This is the note from its beginning.)\n"
+            page = replace(page, asked=f"{arguments.part}, which isn't in it")
         service.writer.saw(call.session, page.path, page.file.data)
-        told = page_told(page)
-        return replace(told, content=f"{remark}{told.content}")
+        return page_told(page)
 
     def list_notes(arguments: ListNotes, _call: Call) -> Outcome:
         return listing_told(reader.list(arguments.folder))

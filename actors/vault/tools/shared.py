@@ -14,7 +14,7 @@ from eris.vault.words import tokens
 from proto.vault import NameNotes, Written
 
 NoteName = Annotated[
-    str, Meta(description="Path or name of the note, as the user says it", min_length=1)
+    str, Meta(description="The note, such as notes/today.md, or its name", min_length=1)
 ]
 Offset = Annotated[int, Meta(description="How many to leave out, for reading on", ge=0)]
 
