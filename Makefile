@@ -73,7 +73,7 @@ test: check test-models
 
 fuzz: test-models
 	$(BIN)/python -m pytest -m 'not model and not process' --hypothesis-profile=thorough --timeout=3600 \
-		-k 'fuzz or grammar or vault or journal or envelope or memory or dates'
+		-k 'fuzz or grammar or vault or journal or envelope or memory'
 
 # ripgrep is what search is measured against; where there's no wheel of it, grep is.
 bench: test-models

@@ -1,6 +1,5 @@
 """Run the memory: ``python -m actors.memory``."""
 
-from functools import partial
 from typing import Any
 
 from eris.actor import run
@@ -21,4 +20,4 @@ def _declare() -> Any:
 
 
 if __name__ == "__main__":
-    run_or_declare(partial(_run), _declare)
+    run_or_declare(_run, _declare)

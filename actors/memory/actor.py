@@ -61,8 +61,6 @@ HOUSEKEEPING_SECONDS = 3600.0
 _STOP_SECONDS = 3.0
 _CORE = "core"
 """Under which the catalogue has the core memory as it was told last."""
-
-
 _TOLD = "memories"
 """Under which the catalogue has that it was told of the memories."""
 
@@ -105,6 +103,7 @@ class Memory(ToolOwner):
         self._notes = Errand("notes", self._follow_notes, log)
         self._turns = Errand("turns", self._follow_turns, log)
         self._housekeeping = Errand("housekeeping", self._keep_house, log)
+        self._parts.catalogue.changed = self._indexing.wake
         self._embedding.start()
         for errand in self._errands:
             errand.start()
@@ -189,7 +188,6 @@ class Memory(ToolOwner):
         except Exception as error:
             request.fail(error)
             raise
-        self._indexing.wake()
 
     def _reply(self, body: MemoryRequest) -> msgspec.Struct:
         match body:
@@ -256,7 +254,8 @@ class Memory(ToolOwner):
         building = parts.indexes.building is not None
         waiting = parts.keeper.waiting() if more or building else 0
         place = "a new index is being built" if building else "being indexed"
-        self._remark("index", f"{place}: {waiting:,} pieces to go." if waiting else "")
+        told = f"{place}: {waiting:,} pieces to go." if waiting else ""
+        self._remark("index", f"{parts.indexes.damage} {told}".strip())
         return 0.0 if more else None
 
     def _follow_notes(self) -> float | None:
@@ -270,12 +269,10 @@ class Memory(ToolOwner):
         finally:
             self._taking_in(1, 1)
         self._tell_core()
-        self._indexing.wake()
         return None if complete else INCOMPLETE_SECONDS
 
     def _follow_turns(self) -> float | None:
         self._parts.turn_follower.sync()
-        self._indexing.wake()
         return None
 
     def _keep_house(self) -> float | None:
@@ -290,7 +287,6 @@ class Memory(ToolOwner):
             self.port.log.info("memory-expired", memory=each.id)
         for problem in parts.documents.resume(self._reading):
             self.port.log.warning("document", code=problem.code, told=problem.message)
-        self._indexing.wake()
         return HOUSEKEEPING_SECONDS
 
     def _subscribe(self) -> None:
@@ -336,7 +332,6 @@ class Memory(ToolOwner):
 
     def _reading(self, path: str, done: int, pages: int) -> None:
         self._remark("document", f"reading {path}: {done} of {pages}." if done < pages else "")
-        self._indexing.wake()
 
     def _remark(self, about: str, text: str) -> None:
         with self._remarks_lock:

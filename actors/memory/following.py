@@ -10,15 +10,12 @@ from collections.abc import Callable
 from typing import Protocol
 
 from actors.memory.catalogue import Catalogue, Source, source_digest
-from actors.memory.chunking import TokenCount, chunk_note, chunk_turn
+from actors.memory.chunking import VERSION, TokenCount, chunk_note, chunk_turn
 from actors.memory.vault_notes import VaultNotes
 from eris.errors import CancelledWorkError, ErisError
 from eris.logs import Logger
 from proto.memory import Kind
 from proto.orchestrator import LoggedTurn, TurnLog
-
-CHUNKING = "1"
-"""To be raised with every change of what `actors.memory.chunking` makes of the same text."""
 
 NOTE_SUFFIX = ".md"
 LONGEST_NOTE = 10_000_000
@@ -30,7 +27,7 @@ _TURNS = "turns"
 
 def note_digest(digest: str) -> str:
     """Return the digest of a source for a note's digest as the vault has it."""
-    return source_digest(digest.encode(), CHUNKING)
+    return source_digest(digest.encode(), VERSION)
 
 
 class FollowedMemories(Protocol):
@@ -244,7 +241,7 @@ class TurnFollower:
             kind=Kind.SESSION,
             title=turn.session,
             date=date,
-            digest=source_digest(said.encode(), CHUNKING),
+            digest=source_digest(said.encode(), VERSION),
             origin=turn.untrusted,
         )
         self._catalogue.offer(source, chunk_turn(turn.said, turn.answer, date, self._count()))

@@ -1,84 +1,21 @@
 """Keeps the right vector index in service: opens it, builds another beside it, fills it.
 
-The index is used by the thread that fills it and by those that search. Each call of it holds one
-lock, and no longer: while a batch is being embedded, a question isn't kept waiting.
+The thread that fills an index is the one that writes to it and tidies it; others only search.
 """
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 
 from actors.memory.catalogue import Catalogue
 from actors.memory.index import Indexes
-from actors.memory.ingest import WORDS, Embedding, Ingest, Numbered
-from actors.memory.points import Point, Scored, VectorIndex, Wanted
+from actors.memory.ingest import Embedding, Ingest, Numbered
+from actors.memory.points import WITHOUT_VECTORS
 from actors.memory.recall.floor import FloorKeeper
 from eris.errors import ErisError, StorageError
 
 MOST_FAILURES = 3
 """So often in a row the index fails before it's looked at whether it can be read at all."""
-
-
-class LockedIndex:
-    """An index that several threads use, one call at a time."""
-
-    def __init__(self, index: VectorIndex, lock: "threading.RLock") -> None:
-        self._index = index
-        self._lock = lock
-
-    @property
-    def identity(self) -> str:
-        """Embedder of its vectors."""
-        return self._index.identity
-
-    def put(self, points: Sequence[Point]) -> None:
-        """Add points."""
-        with self._lock:
-            self._index.put(points)
-
-    def remove(self, ids: Sequence[int]) -> None:
-        """Take points out."""
-        with self._lock:
-            self._index.remove(ids)
-
-    def hybrid(self, vector: bytes, text: str, wanted: Wanted, limit: int) -> list[Scored]:
-        """Search by likeness and by words."""
-        with self._lock:
-            return self._index.hybrid(vector, text, wanted, limit)
-
-    def dense(self, vector: bytes, wanted: Wanted, limit: int) -> list[Scored]:
-        """Search by likeness alone."""
-        with self._lock:
-            return self._index.dense(vector, wanted, limit)
-
-    def words(self, text: str, wanted: Wanted, limit: int) -> list[Scored]:
-        """Search by words alone."""
-        with self._lock:
-            return self._index.words(text, wanted, limit)
-
-    def vectors(self, ids: Iterable[int]) -> dict[int, bytes]:
-        """Return the vectors of points that are there."""
-        with self._lock:
-            return self._index.vectors(ids)
-
-    def count(self) -> int:
-        """Return how many points there are."""
-        with self._lock:
-            return self._index.count()
-
-    def ids(self) -> Iterator[int]:
-        """Go through the ids of all points."""
-        with self._lock:
-            return iter(list(self._index.ids()))
-
-    def tidy(self) -> None:
-        """Make searching faster; the engine lets others search meanwhile."""
-        self._index.tidy()
-
-    def close(self) -> None:
-        """Let go of it."""
-        with self._lock:
-            self._index.close()
 
 
 class SharedIndexes:
@@ -105,12 +42,12 @@ class SharedIndexes:
     @property
     def serving(self) -> Numbered | None:
         """The one that is searched."""
-        return self._shared(self._inner.serving if self._inner else None)
+        return self._inner.serving if self._inner else None
 
     @property
     def building(self) -> Numbered | None:
         """The one that isn't complete yet."""
-        return self._shared(self._inner.building if self._inner else None)
+        return self._inner.building if self._inner else None
 
     @property
     def damage(self) -> str:
@@ -133,9 +70,6 @@ class SharedIndexes:
         with self._lock:
             if self._inner is not None:
                 self._inner.close()
-
-    def _shared(self, slot: Numbered | None) -> Numbered | None:
-        return None if slot is None else Numbered(slot.number, LockedIndex(slot.index, self._lock))
 
 
 class IndexKeeper:
@@ -218,7 +152,7 @@ class IndexKeeper:
         if found is None and not self._hopeless():
             return  # The embedder is being loaded.
         serving, building = indexes.entries
-        wanted = found[0].identity if found else WORDS
+        wanted = found[0].identity if found else WITHOUT_VECTORS
         if found is None and serving is not None:
             # Its vectors will be wanted again; until then its words are searched.
             wanted = serving.identity

@@ -11,6 +11,9 @@ import msgspec
 
 from proto.memory import Kind
 
+WITHOUT_VECTORS = "words"
+"""Identity of an index that has words alone."""
+
 
 class Point(msgspec.Struct, frozen=True, kw_only=True):
     """One chunk of text."""
@@ -53,7 +56,7 @@ class Scored(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class VectorIndex(Protocol):
-    """A set of points. Calls come from one thread at a time."""
+    """A set of points. One thread writes and tidies; others may search at any time."""
 
     @property
     def identity(self) -> str:

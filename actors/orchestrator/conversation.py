@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from actors.orchestrator.condensing import PastTurn, shorter_results, tighten
 from actors.orchestrator.journal import Journal, TurnRecord
 from actors.orchestrator.prompt import build_prompt
-from actors.orchestrator.steps import ResultStep, Step, untrusted_in
+from actors.orchestrator.steps import ResultStep, Step
 from proto.inference import Message
 
 
@@ -39,16 +39,14 @@ class Conversation:
         )
 
     @property
-    def untrusted(self) -> str:
-        """Where text from outside in the turns that are told in full comes from."""
-        return untrusted_in(
-            [
-                step
-                for turn in self._past
-                if turn.sequence >= self._condensing.full_from
-                for step in turn.steps
-            ]
-        )
+    def steps(self) -> list[Step]:
+        """The steps of the turns that are told in full."""
+        return [
+            step
+            for turn in self._past
+            if turn.sequence >= self._condensing.full_from
+            for step in turn.steps
+        ]
 
     @property
     def previous_text(self) -> str:

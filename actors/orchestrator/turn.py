@@ -5,7 +5,7 @@ What comes next is decided in `actors.orchestrator.machine`.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -164,7 +164,7 @@ class TurnRun:
                 case Run(call, journalled):
                     if not journalled:
                         self._append(call)
-                    self._call(call, conversation.untrusted)
+                    self._call(call, conversation.steps)
                 case Record(step):
                     self._append(step)
                     if isinstance(step, CorrectionStep):
@@ -351,12 +351,11 @@ class TurnRun:
             return done
         return conversation.shorten_results(self._steps)
 
-    def _call(self, call: CallStep, untrusted_before: str) -> None:
+    def _call(self, call: CallStep, earlier: Sequence[Step]) -> None:
         self._telling.phase("calling", call.tool)
         self._telling.call(calls_of(self._steps)[-1])
         offer = next(step for step in reversed(self._steps) if isinstance(step, OfferStep))
-        seen = (untrusted_before, untrusted_in(self._steps))
-        untrusted = ", ".join(source for source in seen if source)
+        untrusted = untrusted_in([*earlier, *self._steps])
         self._append(self._calls.carry_out(call, offer.tools, untrusted))
         self._telling.call(calls_of(self._steps)[-1])
 

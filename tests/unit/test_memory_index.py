@@ -14,11 +14,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from qdrant_client import QdrantClient
 
+from actors.memory.catalogue import Catalogue, Source
+from actors.memory.chunking import Chunk
 from actors.memory.index import EdgeBackend, Indexes
-from actors.memory.index.fields import WITHOUT_VECTORS
 from actors.memory.index.server import ServerBackend
 from actors.memory.index.sparse import of_question, of_text
-from actors.memory.points import Point, Wanted
+from actors.memory.ingest import Embedding, Ingest
+from actors.memory.points import WITHOUT_VECTORS, Point, Wanted
 from eris.errors import ConflictError, StorageError, UnavailableError
 from eris.vault.words import tokens
 from proto.memory import Kind
@@ -329,6 +331,32 @@ def test_an_index_moves_from_this_machine_to_a_server_and_back(house):
         assert indexes.entries[0].backend == backend
         assert indexes.serving.index.count() == len(TEXTS)
     indexes.close()
+
+
+def test_ingest_moves_vectors_to_another_place_without_computing_them(house, tmp_path):
+    catalogue = Catalogue.open(tmp_path / "catalogue.sqlite")
+    for id_, text in TEXTS.items():
+        source = Source(key=f"note:{id_}.md", kind=Kind.NOTE, path=f"{id_}.md", digest=str(id_))
+        catalogue.offer(source, [Chunk(text=text, header="")])
+    embedded_texts = []
+
+    def embed(texts):
+        embedded_texts.extend(texts)
+        return [embedded(text) for text in texts]
+
+    indexes = house.open(catalogue.id)
+    ingest = Ingest(catalogue, indexes, Embedding(EMBEDDER, embed))
+    for place in ("edge", "http://nas:6333", "edge"):
+        indexes.begin(EMBEDDER, SIZE, place)
+        while ingest.step():
+            pass
+        assert indexes.entries[0].backend == place
+        assert indexes.building is None
+        found = indexes.serving.index.dense(embedded(TEXTS[1]), Wanted(), 1)
+        assert catalogue.entries(ids(found))[found[0].id].text == TEXTS[1]
+    assert sorted(embedded_texts) == sorted(TEXTS.values())
+    indexes.close()
+    catalogue.close()
 
 
 def test_an_index_of_another_catalogue_is_not_used(house):

@@ -16,8 +16,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from actors.memory.catalogue import Catalogue, Source, folders_above
 from actors.memory.chunking import Chunk
 from actors.memory.index import EdgeBackend, Indexes
-from actors.memory.ingest import WORDS, Embedding, Ingest, Numbered
-from actors.memory.points import Point, Wanted
+from actors.memory.ingest import Embedding, Ingest, Numbered
+from actors.memory.points import WITHOUT_VECTORS, Point, Wanted
 from eris.errors import ErisError, StorageError, UnavailableError
 from proto.memory import Kind
 from tests.brute_index import DIMENSIONS, BruteIndex, BruteIndexes, word_embedding
@@ -354,7 +354,7 @@ def test_without_an_embedder_changes_are_found_by_words_at_once(bench: Bench) ->
 
 def test_an_index_of_words_needs_no_embedder(bench: Bench) -> None:
     bench.ingest.embedding = None
-    bench.indexes.serving = Numbered(3, BruteIndex(WORDS, {}))
+    bench.indexes.serving = Numbered(3, BruteIndex(WITHOUT_VECTORS, {}))
     bench.offer("a.md", "alpha")
     drain(bench.ingest)
     assert bench.indexes.serving.index.count() == 1

@@ -1,7 +1,9 @@
 """Sources and their versions: what is offered, what is gone, what moved."""
 
 import secrets
-from collections.abc import Callable, Iterable, Sequence
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
@@ -51,6 +53,8 @@ class Catalogue:
         """Search by words, without any index."""
         self.id = self.remembered("id")
         """Random, of this file: an index of another catalogue knows other chunks by its ids."""
+        self.changed: Callable[[], None] = lambda: None
+        """Called when there may be something to put into an index or to take out."""
 
     @classmethod
     def open(
@@ -84,7 +88,7 @@ class Catalogue:
         Returns:
             Whether anything is to be done: false if it's known just like that.
         """
-        with self._database.transaction() as connection:
+        with self._changing() as connection:
             if newest(connection, source.key) == source:
                 return False
             retire_all(connection, source.key, "growing", "new")
@@ -119,7 +123,7 @@ class Catalogue:
         Raises:
             NotFoundError: Nothing was begun, or it was taken back meanwhile.
         """
-        with self._database.transaction() as connection:
+        with self._changing() as connection:
             add(connection, growing(connection, key), pages, chunks)
 
     def finish(self, key: str) -> None:
@@ -128,14 +132,14 @@ class Catalogue:
         Raises:
             NotFoundError: Nothing was begun, or it was taken back meanwhile.
         """
-        with self._database.transaction() as connection:
+        with self._changing() as connection:
             version = growing(connection, key)
             retire_all(connection, key, "new")
             complete(connection, version, self._database.serving)
 
     def gone(self, key: str) -> bool:
         """Take a source back: from now on it isn't found. False if it isn't known."""
-        with self._database.transaction() as connection:
+        with self._changing() as connection:
             return retire_all(connection, key, "growing", "new", "live")
 
     def moved(self, key: str, source: Source) -> bool:
@@ -146,7 +150,7 @@ class Catalogue:
             then offer the new one, and only after that say that the old one is gone, so that equal
             chunks keep their vectors.
         """
-        with self._database.transaction() as connection:
+        with self._changing() as connection:
             known = newest(connection, key)
             if known is None or (known.digest, known.title) != (source.digest, source.title):
                 return False
@@ -285,3 +289,9 @@ class Catalogue:
         """Note something down for as long as this catalogue lives."""
         with self._database.transaction() as connection:
             connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
+
+    @contextmanager
+    def _changing(self) -> Iterator[sqlite3.Connection]:
+        with self._database.transaction() as connection:
+            yield connection
+        self.changed()

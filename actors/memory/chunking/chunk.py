@@ -7,6 +7,9 @@ import msgspec
 TokenCount = Callable[[Sequence[str]], list[int]]
 """Tells how many tokens the embedder makes of each text; its special ones may be counted in."""
 
+VERSION = "1"
+"""To be raised with every change of what is made of the same text: then all is chunked anew."""
+
 DEFAULT_LIMIT = 200
 """Tokens of a chunk, its header counted in."""
 

@@ -10,7 +10,7 @@ from typing import BinaryIO
 import msgspec
 
 from actors.memory.catalogue import Catalogue, Source
-from actors.memory.chunking import Chunk, TokenCount, chunk_page
+from actors.memory.chunking import VERSION, Chunk, TokenCount, chunk_page
 from actors.memory.chunking.chunk import DEFAULT_LIMIT
 from actors.memory.documents.extractor import Extraction
 from actors.memory.documents.names import DocumentNames, Known, Named
@@ -24,9 +24,6 @@ from actors.memory.documents.telling import (
 from actors.memory.extracting.report import Limits, Page
 from eris.errors import CancelledWorkError, ErisError, InvalidError, UnavailableError
 from proto.memory import DocumentView, Kind, PageText
-
-CHUNKING = "1"
-"""To be raised with every change of what is made of the same file."""
 
 BATCH_CHARACTERS = 60_000
 """Text of pages that is cut and handed to the catalogue at a time; at least one page."""
@@ -200,7 +197,7 @@ class Documents:
     def _take_in(self, place: Place, progress: Progress, *, by_user: bool) -> DocumentView:
         state = self._reach.state(place)
         with self._reach.opened(place) as stream:
-            digest = f"{_digest(stream)}/{CHUNKING}/{self._chunk_tokens}"
+            digest = f"{_digest(stream)}/{VERSION}/{self._chunk_tokens}"
             before = self._at(place.path)
             if before and before.known and before.known.digest == digest:
                 source = self._catalogue.source(before.key)

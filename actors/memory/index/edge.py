@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 from uuid import UUID
 
-import numpy as np
 import qdrant_edge as qdrant
 
 from actors.memory.index.fields import (
@@ -27,9 +26,13 @@ from actors.memory.index.fields import (
     KEYWORDS,
     NUMBER,
     RANK_CONSTANT,
+    REBUILD,
     WORDS,
     conditions,
     days,
+    dense_of,
+    floats,
+    packed,
     payload,
 )
 from actors.memory.index.sparse import Sparse, of_question, of_text
@@ -61,7 +64,6 @@ TIDYING_SECONDS = 3600
 _SCROLLED = 2000
 _PROGRAM = Path(__file__).with_name("tidying.py")
 _OPENING = "opening"
-_HINT = "If it stays so: eris memory index --rebuild"
 
 
 class EdgeIndex:
@@ -113,7 +115,7 @@ class EdgeIndex:
         number, only = max(limit, FUSED), _filter(wanted)
         stages = [
             qdrant.Prefetch(
-                limit=number, query=qdrant.Query.Nearest(_floats(vector), using=DENSE), filter=only
+                limit=number, query=qdrant.Query.Nearest(floats(vector), using=DENSE), filter=only
             ),
             qdrant.Prefetch(
                 limit=number, query=qdrant.Query.Nearest(_sparse(words), using=WORDS), filter=only
@@ -130,7 +132,7 @@ class EdgeIndex:
 
     def dense(self, vector: bytes, wanted: Wanted, limit: int) -> list[Scored]:
         """Search by likeness alone."""
-        nearest = qdrant.Query.Nearest(_floats(vector), using=DENSE)
+        nearest = qdrant.Query.Nearest(floats(vector), using=DENSE)
         return self._query(qdrant.QueryRequest(limit=limit, query=nearest, filter=_filter(wanted)))
 
     def words(self, text: str, wanted: Wanted, limit: int) -> list[Scored]:
@@ -151,9 +153,9 @@ class EdgeIndex:
             lambda: self._shard.retrieve(wanted, with_payload=False, with_vector=[DENSE]),
         )
         return {
-            int(record.id): np.asarray(record.vector[DENSE], dtype="<f4").tobytes()
+            int(record.id): vector
             for record in found
-            if isinstance(record.vector, dict) and DENSE in record.vector
+            if (vector := packed(record.vector)) is not None
         }
 
     def count(self) -> int:
@@ -211,7 +213,7 @@ class EdgeIndex:
             said = getattr(error, "stderr", None) or str(error)
             raise StorageError(
                 f"The index {self._folder} can't be tidied, and goes on as it is: {said[-300:]}.",
-                hint=_HINT,
+                hint=REBUILD,
             ) from error
         with self._lock:
             self._done("closed", self._shard.close)
@@ -227,7 +229,7 @@ class EdgeIndex:
         if before >= OPENINGS:
             raise StorageError(
                 f"The index {self._folder} is damaged: {before} processes ended while opening it.",
-                hint=_HINT,
+                hint=REBUILD,
             )
         tries.write_bytes(b"." * (before + 1))
         shard = qdrant.EdgeShard.load(str(self._folder))
@@ -237,7 +239,7 @@ class EdgeIndex:
             nearest = qdrant.Query.Nearest([1.0] + [0.0] * (self._dimensions - 1), using=DENSE)
             if not shard.query(qdrant.QueryRequest(limit=1, query=nearest)):
                 raise StorageError(
-                    f"The index {self._folder} is damaged: it has no vectors.", hint=_HINT
+                    f"The index {self._folder} is damaged: it has no vectors.", hint=REBUILD
                 )
         tries.unlink()
         return shard
@@ -272,14 +274,7 @@ class EdgeIndex:
     def _vectors(self, point: Point) -> dict[str, Any]:
         vectors: dict[str, Any] = {WORDS: _sparse(of_text(point.text))}
         if self._dimensions:
-            if point.vector is None or len(point.vector) != 4 * self._dimensions:
-                size = len(point.vector or b"") // 4
-                raise StorageError(
-                    f"A vector of {size} dimensions doesn't go into the index {self._folder}, "
-                    f"which has {self._dimensions}.",
-                    hint=_HINT,
-                )
-            vectors[DENSE] = _floats(point.vector)
+            vectors[DENSE] = dense_of(point, self._dimensions, f"the index {self._folder}")
         return vectors
 
     def _update(self, operation: qdrant.UpdateOperation, points: int) -> None:
@@ -314,7 +309,7 @@ class EdgeIndex:
             raise
         except BaseException as error:
             raise StorageError(
-                f"The index {self._folder} can't be {what}: {str(error)[:300]}.", hint=_HINT
+                f"The index {self._folder} can't be {what}: {str(error)[:300]}.", hint=REBUILD
             ) from error
 
 
@@ -369,11 +364,6 @@ def _settle(folder: Path) -> None:
         former.rename(folder)
     shutil.rmtree(former, ignore_errors=True)
     shutil.rmtree(copy, ignore_errors=True)
-
-
-def _floats(vector: bytes) -> list[float]:
-    floats: list[float] = np.frombuffer(vector, dtype="<f4").tolist()
-    return floats
 
 
 def _sparse(vector: Sparse) -> qdrant.SparseVector:

@@ -2,13 +2,16 @@
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from actors.memory.points import Point, Wanted
+from eris.errors import StorageError
 
 DENSE, WORDS = "dense", "words"
 """Names of the two vectors of a point."""
 
-WITHOUT_VECTORS = "words"
-"""Identity of an index that has words alone."""
+REBUILD = "If it stays so: eris memory index --rebuild"
+"""What to do about an index that can't be used."""
 
 KEYWORDS = ("kind", "source", "folders", "tags")
 """Fields that are matched."""
@@ -55,3 +58,31 @@ def days(wanted: Wanted) -> tuple[int | None, int | None] | None:
         return None
     # What has no day is of none.
     return wanted.first_day or 1, wanted.last_day or None
+
+
+def floats(vector: bytes) -> list[float]:
+    """Return a vector as the engines take it."""
+    values: list[float] = np.frombuffer(vector, dtype="<f4").tolist()
+    return values
+
+
+def packed(vectors: object) -> bytes | None:
+    """Return the vector of a record as it was put in; None if the record has none."""
+    if not isinstance(vectors, dict) or DENSE not in vectors:
+        return None
+    return np.asarray(vectors[DENSE], dtype="<f4").tobytes()
+
+
+def dense_of(point: Point, dimensions: int, place: str) -> list[float]:
+    """Return a point's vector, for an index of so many dimensions.
+
+    Raises:
+        StorageError: It has another number of dimensions, or none.
+    """
+    if point.vector is None or len(point.vector) != 4 * dimensions:
+        raise StorageError(
+            f"A vector of {len(point.vector or b'') // 4} dimensions doesn't go into {place}, "
+            f"which has {dimensions}.",
+            hint=REBUILD,
+        )
+    return floats(point.vector)

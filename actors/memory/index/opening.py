@@ -15,9 +15,8 @@ from typing import Protocol
 import msgspec
 from msgspec import structs
 
-from actors.memory.index.fields import WITHOUT_VECTORS
 from actors.memory.ingest import Numbered
-from actors.memory.points import VectorIndex
+from actors.memory.points import WITHOUT_VECTORS, VectorIndex
 from eris.errors import ConflictError, ErisError, StorageError, UnavailableError
 from eris.locks import HeldLock
 

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-import numpy as np
 from qdrant_client import QdrantClient
 from qdrant_client import models as qdrant
 from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
@@ -18,6 +17,9 @@ from actors.memory.index.fields import (
     WORDS,
     conditions,
     days,
+    dense_of,
+    floats,
+    packed,
     payload,
 )
 from actors.memory.index.sparse import Sparse, of_question, of_text
@@ -33,7 +35,7 @@ _SERVER_ERRORS = 500
 
 
 class ServerIndex:
-    """One index. Calls come from one thread at a time."""
+    """One index. One thread writes; others may search at any time."""
 
     def __init__(
         self, client: QdrantClient, place: str, collection: str, identity: str, dimensions: int
@@ -80,7 +82,7 @@ class ServerIndex:
             return self.dense(vector, wanted, limit)
         number, only = max(limit, FUSED), _filter(wanted)
         stages = [
-            qdrant.Prefetch(query=_floats(vector), using=DENSE, limit=number, filter=only),
+            qdrant.Prefetch(query=floats(vector), using=DENSE, limit=number, filter=only),
             qdrant.Prefetch(query=_sparse(words), using=WORDS, limit=number, filter=only),
         ]
         fusion = qdrant.RrfQuery(rrf=qdrant.Rrf(k=RANK_CONSTANT))
@@ -89,7 +91,7 @@ class ServerIndex:
     def dense(self, vector: bytes, wanted: Wanted, limit: int) -> list[Scored]:
         """Search by likeness alone."""
         return self._query(
-            query=_floats(vector), using=DENSE, limit=limit, query_filter=_filter(wanted)
+            query=floats(vector), using=DENSE, limit=limit, query_filter=_filter(wanted)
         )
 
     def words(self, text: str, wanted: Wanted, limit: int) -> list[Scored]:
@@ -112,9 +114,9 @@ class ServerIndex:
             )
         )
         return {
-            int(record.id): np.asarray(record.vector[DENSE], dtype="<f4").tobytes()
+            int(record.id): vector
             for record in found
-            if isinstance(record.vector, dict) and DENSE in record.vector
+            if (vector := packed(record.vector)) is not None
         }
 
     def count(self) -> int:
@@ -149,14 +151,7 @@ class ServerIndex:
     def _vectors(self, point: Point) -> dict[str, Any]:
         vectors: dict[str, Any] = {WORDS: _sparse(of_text(point.text))}
         if self._dimensions:
-            if point.vector is None or len(point.vector) != 4 * self._dimensions:
-                size = len(point.vector or b"") // 4
-                raise StorageError(
-                    f"A vector of {size} dimensions doesn't go into the collection "
-                    f"{self._collection}, which has {self._dimensions}.",
-                    hint="Build it anew: eris memory index --rebuild",
-                )
-            vectors[DENSE] = _floats(point.vector)
+            vectors[DENSE] = dense_of(point, self._dimensions, f"the collection {self._collection}")
         return vectors
 
     def _query(self, **request: Any) -> list[Scored]:
@@ -284,11 +279,6 @@ def _away(place: str, reason: str) -> UnavailableError:
         f"The Qdrant server {place} can't be reached: {reason[:200]}.",
         hint="Start it, or set memory.index to edge. Until then what is known is found by words.",
     )
-
-
-def _floats(vector: bytes) -> list[float]:
-    floats: list[float] = np.frombuffer(vector, dtype="<f4").tolist()
-    return floats
 
 
 def _sparse(vector: Sparse) -> qdrant.SparseVector:

@@ -1,6 +1,6 @@
 """Bringing chunks from the catalogue into the vector index, a bounded batch at a time."""
 
 from actors.memory.ingest.ingest import Ingest, Progress
-from actors.memory.ingest.serving import WORDS, Embedding, Indexes, Numbered
+from actors.memory.ingest.serving import Embedding, Indexes, Numbered
 
-__all__ = ["WORDS", "Embedding", "Indexes", "Ingest", "Numbered", "Progress"]
+__all__ = ["Embedding", "Indexes", "Ingest", "Numbered", "Progress"]

@@ -7,7 +7,8 @@ what wasn't noted as done is done again, under the same ids, with the vectors th
 import msgspec
 
 from actors.memory.catalogue import Catalogue, Entry
-from actors.memory.ingest.serving import WORDS, Embedding, Indexes, Numbered
+from actors.memory.ingest.serving import Embedding, Indexes, Numbered
+from actors.memory.points import WITHOUT_VECTORS
 from actors.memory.work import batches
 
 _WINDOW = 128
@@ -147,7 +148,7 @@ class Ingest:
         return plan.pop(0)
 
     def _vectors(self, slot: Numbered, entries: list[Entry]) -> dict[int, bytes]:
-        if slot.index.identity == WORDS:
+        if slot.index.identity == WITHOUT_VECTORS:
             return {}
         ids = [entry.id for entry in entries]
         found = self._known_vectors(slot, ids)

@@ -4,10 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from actors.memory.points import VectorIndex
-
-WORDS = "words"
-"""Identity of an index without vectors."""
+from actors.memory.points import WITHOUT_VECTORS, VectorIndex
 
 
 @dataclass(frozen=True)
@@ -30,7 +27,9 @@ class Numbered:
     def takes(self, embedding: Embedding | None) -> bool:
         """Tell whether chunks can be put into it: by this embedder, or without vectors."""
         identity = self.index.identity
-        return identity == WORDS or (embedding is not None and identity == embedding.identity)
+        return identity == WITHOUT_VECTORS or (
+            embedding is not None and identity == embedding.identity
+        )
 
 
 class Indexes(Protocol):

@@ -15,8 +15,8 @@ import msgspec
 import numpy as np
 
 from actors.memory.catalogue import Catalogue, Entry
-from actors.memory.ingest import WORDS, Embedding, Indexes, Numbered
-from actors.memory.points import Scored, Wanted
+from actors.memory.ingest import Embedding, Indexes, Numbered
+from actors.memory.points import WITHOUT_VECTORS, Scored, Wanted
 from eris.errors import ErisError
 
 COVERAGE_WEIGHT = 0.7
@@ -93,7 +93,7 @@ class Finder:
     def dense(self, vector: bytes, wanted: Wanted, limit: int) -> list[Found]:
         """Return what is nearest to a vector of the serving index's kind; scores are cosines."""
         slot = self._indexes.serving
-        if slot is None or slot.index.identity == WORDS:
+        if slot is None or slot.index.identity == WITHOUT_VECTORS:
             return []
         return self._from_index(
             lambda number: slot.index.dense(vector, wanted, number), wanted, limit
@@ -109,7 +109,7 @@ class Finder:
         A few that the index hasn't got yet are embedded for it, if the embedder is there.
         """
         slot = self._indexes.serving
-        if slot is None or slot.index.identity == WORDS:
+        if slot is None or slot.index.identity == WITHOUT_VECTORS:
             return {}
         vectors = slot.index.vectors([entry.id for entry in entries])
         missing = [entry for entry in entries if entry.id not in vectors][:_MOST_EMBEDDED]
@@ -121,7 +121,7 @@ class Finder:
     def vectors(self, entries: Sequence[Entry]) -> list[bytes]:
         """Return those vectors of chunks that the serving index has."""
         slot = self._indexes.serving
-        if slot is None or slot.index.identity == WORDS:
+        if slot is None or slot.index.identity == WITHOUT_VECTORS:
             return []
         return list(slot.index.vectors([entry.id for entry in entries]).values())
 
@@ -173,7 +173,7 @@ class Finder:
             return None, "There's no embedder, so this was found by words alone."
         if slot is None:
             return None, "There's no index yet, so this was found by words alone."
-        if slot.index.identity == WORDS:
+        if slot.index.identity == WITHOUT_VECTORS:
             return None, "The index has no vectors, so this was found by words alone."
         if slot.index.identity != self.embedding.identity:
             return None, (

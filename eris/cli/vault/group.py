@@ -1,15 +1,13 @@
 """The group `eris vault`, and what all its commands have in common."""
 
-import functools
-import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import click
 
+from eris.cli.answering import answering
 from eris.cli.answers import Answer
-from eris.cli.invocation import Invocation, example, json_option, pass_invocation, vault_option
-from eris.cli.looks import Look
+from eris.cli.invocation import example
 from eris.cli.texts import apart, text
 from eris.cli.vault.asking import attached
 from eris.cli.vault.obsidian import ObsidianForm
@@ -91,46 +89,6 @@ def vault() -> None:
     """
 
 
-def answering(*, total: bool = False) -> Callable[[Callable[..., Answer]], Callable[..., None]]:
-    """Give a command that returns an answer what all of them take, and print the answer.
-
-    Args:
-        total: Whether it lists things that can be counted.
-    """
-
-    def decorate(function: Callable[..., Answer]) -> Callable[..., None]:
-        def callback(
-            invocation: Invocation,
-            /,
-            *,
-            start: bool,
-            as_json: bool,
-            only_total: bool = False,
-            **parameters: Any,
-        ) -> None:
-            with attached(invocation, start=start) as notes:
-                result = function(notes, **parameters)
-            look = Look(terminal=sys.stdout.isatty(), color=invocation.color)
-            result.print(look, as_json=as_json, total=only_total)
-
-        functools.update_wrapper(callback, function)
-        own = callback.__dict__.get("__click_params__", [])
-        # A list of its own, since a function may be declared under two names.
-        callback.__dict__["__click_params__"] = common = []
-        decorated: Callable[..., None] = vault_option(json_option(pass_invocation(callback)))
-        decorated = click.option(
-            "--up", "start", is_flag=True, help="Start the system first if it isn't running."
-        )(decorated)
-        if total:
-            decorated = click.option(
-                "--total", "only_total", is_flag=True, help="Print only how many there are."
-            )(decorated)
-        common += own  # The last of the list are the first of the help.
-        return decorated
-
-    return decorate
-
-
 def command(
     name: str,
     *examples: str,
@@ -149,7 +107,7 @@ def command(
     """
 
     def decorate(function: Callable[..., Answer]) -> Callable[..., Answer]:
-        made = click.command(name, cls=VaultCommand)(answering(total=total)(function))
+        made = click.command(name, cls=VaultCommand)(answering(attached, total=total)(function))
         made.section = section
         made.renamed = renamed or {}
         vault.add_command(example(*(f"eris vault {each}" for each in examples))(made))

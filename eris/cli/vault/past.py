@@ -2,12 +2,13 @@
 
 import click
 
+from eris.cli.answering import answering
 from eris.cli.answers import Answer, answer
 from eris.cli.asking import fresh_key
 from eris.cli.invocation import example
 from eris.cli.vault import telling
-from eris.cli.vault.asking import Notes
-from eris.cli.vault.group import OF_NOTE, PAST, answering, command, note_argument
+from eris.cli.vault.asking import Notes, attached
+from eris.cli.vault.group import OF_NOTE, PAST, command, note_argument
 from proto.vault import (
     Blame,
     BlameNote,
@@ -85,7 +86,7 @@ def blame(notes: Notes, *, note: str) -> Answer:
 @example("eris undo", "eris undo 12")
 @click.command()
 @click.argument("step", type=_STEP, required=False)
-@answering()
+@answering(attached)
 def undo(notes: Notes, *, step: int | None) -> Answer:
     """Take back what was done last to notes: all of a turn's steps, or one step by its number.
 
