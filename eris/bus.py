@@ -179,7 +179,7 @@ class Bus:
         except zmq.ZMQError as error:
             if error.errno != zmq.EHOSTUNREACH:
                 raise
-            del self._peers[head.dst]
+            self._forget(head.dst)
             raise _unreachable(head.dst) from error
         self._forwarded += 1
 
@@ -221,6 +221,12 @@ class Bus:
     def _send(self, name: str, kind: Kind, data: bytes, tag: str) -> None:
         peer = self._peers[name]
         if not self._deliver(peer.socket, peer.routing_id, self._head(name, kind, tag), data):
+            self._forget(name)
+
+    def _forget(self, name: str) -> None:
+        # An actor that is gone stays known by its last incarnation: whoever has asked it before
+        # saying hello must learn from the next one that no answer will come.
+        if role_of(name) not in LOCAL_ROLES:
             self._peers.pop(name, None)
 
     def _deliver(

@@ -20,7 +20,7 @@ class Welcome(_Control, frozen=True, tag="welcome.1"):
     """The bus's answer to `Hello`: messages to this name are now routed to this connection."""
 
     peers: dict[str, int]
-    """Name and incarnation of everybody the bus knows."""
+    """Name and latest incarnation of every actor the bus has seen, gone ones included."""
 
 
 class PeerUp(_Control, frozen=True, tag="peer-up.1"):

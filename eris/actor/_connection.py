@@ -190,10 +190,6 @@ class Connection:
             topic = self._topics.setdefault(name, Topic(name, snapshot))
         return topic
 
-    def known(self) -> dict[str, int]:
-        """Name and incarnation of every actor the bus has told us of."""
-        return dict(self._known)
-
     def push_phase(self, phase: str) -> tuple[str, float]:
         """From now on pings are answered on behalf of a busy behaviour."""
         entry = (phase, time.monotonic())

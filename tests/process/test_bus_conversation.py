@@ -3,11 +3,13 @@
 import contextlib
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from eris.actor import Port
+from eris.actor import Connection, Port
+from eris.config import Settings
 from eris.errors import CancelledWorkError, RemoteError
 from proto.control import Done, Ping, Pong
 from proto.envelope import STREAM_WINDOW
@@ -164,6 +166,33 @@ def test_a_restarted_peer_fails_what_waits_for_it_at_once(tmp_path: Path) -> Non
         subscription.close()
         waiting.join(10)
         assert [error.code for error in outcome] == [ErrorCode.PEER_RESTARTED]
+
+
+def test_a_peer_that_died_before_our_hello_fails_what_waits_for_it_too(tmp_path: Path) -> None:
+    may_say_hello = threading.Event()
+
+    def failure(port: Port, within: float, do: str = "") -> str:
+        with pytest.raises(RemoteError) as caught:
+            port.ask(SERVER, Echo(do=do, seconds=60), Echo, within=within)
+        return caught.value.code
+
+    class Late(Connection):
+        def connected(self) -> None:
+            may_say_hello.wait(60)
+            super().connected()
+
+    with echo_system(tmp_path) as (group, port):
+        late = Late("bench.late", group.paths.bus_socket)
+        with late, ThreadPoolExecutor(1) as thread:
+            wait_until(lambda: late._pump._socket is not None)
+            outcome = thread.submit(failure, Port(late, group.paths, Settings()), 60, "later")
+            wait_until(lambda: port.ask(SERVER, Ping(), Pong, within=5).mailbox == 1)
+            group.kill(SERVER)
+            wait_until(lambda: failure(port, within=0.5) == ErrorCode.UNREACHABLE)
+            may_say_hello.set()
+            assert late.welcomed.wait(10)
+            group.start(SERVER, ECHO, ready=False)
+            assert outcome.result(20) == ErrorCode.PEER_RESTARTED
 
 
 @pytest.mark.parametrize("pause", [0.0, 0.002])
