@@ -46,7 +46,8 @@ def reading_tools(service: VaultService, reader: Reader) -> tuple[Tool[Any], ...
             # Small models like to name a part that nobody spoke of. If the note itself is missing,
             # that's what is said now. No sentence of its own: it would be taken for the answer.
             page = reader.read(path, line=arguments.line)
-            page = replace(page, asked=f"{arguments.part}, which isn't in it")
+            if not call.said or arguments.part.casefold() in call.said.casefold():
+                page = replace(page, asked=f"{arguments.part}, which isn't in it")
         service.writer.saw(call.session, page.path, page.file.data)
         return page_told(page)
 
