@@ -15,6 +15,7 @@ from actors.orchestrator.claims import (
     NOTHING_CHANGED,
     asks_about_the_past,
     claimed,
+    only_looked,
     without_claims,
 )
 from actors.orchestrator.prompt import INSTRUCTIONS
@@ -210,8 +211,11 @@ def _without_message(answered: Answered, steps: Sequence[Step], limits: Limits) 
 
 
 def _with_message(turn: Turn, message: str, limits: Limits, *, cut: bool) -> Action:
-    """The end of a turn, unless its message claims a change that nobody made."""
+    """The end of a turn, unless its message only speaks of looking or claims an untrue change."""
     steps = turn.steps
+    found = _found(steps)
+    if found is not None and only_looked(message, _asked(turn, found)):
+        return _show(found)
     quoted = [result.content for result in _results(steps)]
     language = claimed(message, quoted)
     # What takes the place of a false claim, said by the model itself: it learned that from an
@@ -336,11 +340,26 @@ def _recover(fault: Fault, steps: Sequence[Step], limits: Limits, subject: str =
     failed = next((result for result in reversed(results) if not result.ok), None)
     if failed is not None:
         return Close(_give_up_on(failed, steps))
-    found = next((result for result in reversed(results) if not result.skipped), None)
-    if fault is Fault.EMPTY and found is not None and looked_up(results):
-        # The model can't put it in words of its own, but what was looked up is there.
-        return Close(FinishedStep(state=TurnState.DONE, message=found.content))
+    found = _found(steps)
+    if fault is Fault.EMPTY and found is not None:
+        return _show(found)
     return Close(give_up(fault, steps, subject))
+
+
+def _found(steps: Sequence[Step]) -> ResultStep | None:
+    """What was looked up last, if nothing was changed or failed after it."""
+    last = next((result for result in reversed(_results(steps)) if not result.skipped), None)
+    return last if last is not None and last.ok and not last.receipt else None
+
+
+def _asked(turn: Turn, found: ResultStep) -> str:
+    place, _, _ = found.content.partition("\n")
+    return f"{turn.text} {found.arguments} {place}"
+
+
+def _show(found: ResultStep) -> Close:
+    """The end of a turn whose model has no words for what it found: the user sees it itself."""
+    return Close(FinishedStep(state=TurnState.DONE, message=found.content))
 
 
 def _give_up_on(failed: ResultStep, steps: Sequence[Step]) -> FinishedStep:

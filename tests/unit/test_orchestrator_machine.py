@@ -313,6 +313,13 @@ def test_what_was_looked_up_is_shown_where_the_model_only_parrots(words):
     assert steps[-1] == FinishedStep(state=TurnState.DONE, message="text of a.md")
 
 
+@pytest.mark.parametrize("words", ["I looked up the note a.md.", "Ich habe die Notiz gelesen."])
+def test_that_something_was_looked_up_is_no_answer_without_what_was_found(words):
+    assert play([read(), answer(words)])[-1].message == "text of a.md"
+    assert play([write(), answer("It was checked.")])[-1].message == "It was checked."
+    assert play([read(), answer(f"{words} Oats.")])[-1].message == f"{words} Oats."
+
+
 def test_a_thought_after_a_look_begins_with_the_look_and_not_after_a_change():
     rules = 'root ::= thought\nthought ::= "\\"" char* "\\""'
     offer = msgspec.structs.replace(OFFER, grammar=rules)

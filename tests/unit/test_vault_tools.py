@@ -567,6 +567,9 @@ def test_a_part_or_folder_that_nobody_has_does_not_keep_the_rest_from_being_foun
     assert "Buy oats." in read.content
     unsaid = vault.call("vault:read", said="What does my plan say?", path="plan", part="heading")
     assert unsaid.content == vault.call("vault:read", path="plan").content
+    unsaid = vault.call("vault:read", said="What does my plan say?", path="plan", line=40)
+    assert unsaid.content == vault.call("vault:read", path="plan").content
+    assert "has 3 lines" in vault.call("vault:read", said="line 40?", path="plan", line=40).content
     found = vault.call("vault:search", query="oats", folder="nowhere")
     assert found.ok
     assert "no folder nowhere" in found.content.splitlines()[0]
