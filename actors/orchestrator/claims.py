@@ -72,12 +72,12 @@ NOTHING_CHANGED: Mapping[Language, str] = {
 
 _WORD = re.compile(r"\w+")
 _LOOKED = frozenset(
-    _WORD.findall("""read looked showed shown opened checked searched listed found displayed retrieved
-    gelesen nachgesehen nachgeschlagen geöffnet gezeigt gesucht gefunden geprüft""")
+    _WORD.findall("""read looked showed shown opened checked searched listed found displayed
+    retrieved gelesen nachgesehen nachgeschlagen geöffnet gezeigt gesucht gefunden geprüft""")
 )
 _BESIDE_LOOKED = frozenset(
-    _WORD.findall("""i ve have has you your the a an this that it is was here up at in into of from for to on
-    note notes file files folder line result results contents content md user
+    _WORD.findall("""i ve have has you your the a an this that it is was here up at in into of
+    from for to on note notes file files folder line result results contents content md user
     ich habe dir die der das den dem diese ist hier im aus von zu
     notiz notizen datei inhalt""")
 )
