@@ -1,0 +1,184 @@
+"""Desktop notifications over a real D-Bus daemon, with a notification service of our own on it."""
+
+import asyncio
+import shutil
+import subprocess
+import threading
+
+import pytest
+
+from eris.desktop import Desktop, Outcome
+
+dbus_fast = pytest.importorskip("dbus_fast", reason="D-Bus is Linux's")
+from dbus_fast.aio import MessageBus  # noqa: E402
+from dbus_fast.service import ServiceInterface, dbus_method  # noqa: E402
+
+NAME, PATH = "org.freedesktop.Notifications", "/org/freedesktop/Notifications"
+
+
+class Service(ServiceInterface):
+    """A notification service that keeps what it was given, or never says that it did."""
+
+    def __init__(self):
+        super().__init__(NAME)
+        self.shown = []
+        self.silent = False
+        self.ended = asyncio.Event()
+
+    @dbus_method()
+    async def Notify(  # noqa: N802 - the specification's names and types
+        self,
+        app: "s",  # noqa: F821
+        _replaces: "u",  # noqa: F821
+        _icon: "s",  # noqa: F821
+        summary: "s",  # noqa: F821
+        body: "s",  # noqa: F821
+        _actions: "as",  # noqa: F722
+        _hints: "a{sv}",  # noqa: F722
+        _timeout: "i",  # noqa: F821
+    ) -> "u":  # noqa: F821
+        self.shown.append((app, summary, body))
+        if self.silent:
+            await self.ended.wait()
+        return len(self.shown)
+
+    @dbus_method()
+    def GetCapabilities(self) -> "as":  # noqa: F722, N802
+        return ["body", "body-markup"]
+
+    @dbus_method()
+    def GetServerInformation(self) -> "ssss":  # noqa: F821, N802
+        return ["test", "eris", "1", "1.2"]
+
+
+class Session:
+    """A session bus with, at will, the service on it."""
+
+    def __init__(self):
+        daemon = shutil.which("dbus-daemon")
+        if daemon is None:
+            pytest.skip("this machine has no dbus-daemon")
+        self.process = subprocess.Popen(
+            [daemon, "--session", "--nofork", "--print-address"],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self.address = self.process.stdout.readline().strip()
+        self.service = Service()
+        self.loop = asyncio.new_event_loop()
+        threading.Thread(target=self.loop.run_forever, daemon=True).start()
+        self.bus = None
+
+    def call(self, coroutine):
+        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(30)
+
+    def serve(self):
+        async def serve():
+            self.bus = await MessageBus(bus_address=self.address).connect()
+            self.bus.export(PATH, self.service)
+            await self.bus.request_name(NAME)
+
+        self.call(serve())
+
+    def leave(self):
+        async def leave():
+            bus, self.bus = self.bus, None
+            self.service.ended.set()
+            await bus.release_name(NAME)
+            bus.disconnect()
+
+        self.call(leave())
+
+    def close(self):
+        if self.bus:
+            self.leave()
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self.process.terminate()
+        self.process.wait(10)
+
+
+@pytest.fixture
+def session(monkeypatch):
+    session = Session()
+    monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", session.address)
+    yield session
+    session.close()
+
+
+class Log:
+    def __init__(self):
+        self.warnings = []
+
+    def warning(self, event, **fields):
+        self.warnings.append((event, fields["reason"]))
+
+
+def test_a_notification_arrives_once_and_nothing_in_it_is_markup(session):
+    session.serve()
+    desktop = Desktop()
+    try:
+        assert desktop.show(
+            "Stretch\n<b>now</b>\x1b[0m", "2 hours late & <i>waiting</i>"
+        ).outcome is (Outcome.SHOWN)
+    finally:
+        desktop.close()
+    assert session.service.shown == [
+        ("Eris", "Stretch <b>now</b>␛[0m", "2 hours late &amp; &lt;i&gt;waiting&lt;/i&gt;")
+    ]
+
+
+def test_that_there_is_no_desktop_is_told_once_and_it_is_found_when_it_comes(session):
+    log = Log()
+    desktop = Desktop(log)
+    try:
+        for _ in range(3):
+            notified = desktop.show("Stretch")
+            assert notified.outcome is Outcome.NOT_SHOWN
+            assert "There is no desktop to notify" in notified.reason
+        assert [event for event, _ in log.warnings] == ["desktop.absent"]
+        session.serve()
+        assert desktop.show("Stretch").outcome is Outcome.SHOWN
+        session.leave()
+        assert desktop.show("Again").outcome is Outcome.NOT_SHOWN
+        assert len(log.warnings) == 2
+    finally:
+        desktop.close()
+    assert [summary for _, summary, _ in session.service.shown] == ["Stretch"]
+
+
+@pytest.mark.parametrize("address", ["", "unix:path=/nonexistent/bus", "nonsense"])
+def test_without_a_session_bus_nothing_is_shown(monkeypatch, address, tmp_path):
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", address)
+    desktop = Desktop()
+    try:
+        assert desktop.show("Stretch").outcome is Outcome.NOT_SHOWN
+    finally:
+        desktop.close()
+
+
+def test_a_desktop_that_never_answers_leaves_it_unknown(session):
+    session.service.silent = True
+    session.serve()
+    desktop = Desktop(within=0.5)
+    try:
+        assert desktop.show("Stretch").outcome is Outcome.UNKNOWN
+    finally:
+        desktop.close()
+    assert len(session.service.shown) == 1
+
+
+def test_the_users_session_is_found_where_the_environment_does_not_name_it(
+    session, tmp_path, monkeypatch
+):
+    session.serve()
+    path = session.address.partition("path=")[2].partition(",")[0]
+    (tmp_path / "bus").symlink_to(path)
+    monkeypatch.delenv("DBUS_SESSION_BUS_ADDRESS")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    desktop = Desktop()
+    try:
+        assert desktop.show("Stretch").outcome is Outcome.SHOWN
+    finally:
+        desktop.close()
+        monkeypatch.delenv("DBUS_SESSION_BUS_ADDRESS", raising=False)
