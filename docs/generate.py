@@ -34,6 +34,7 @@ MODULES = (
     "inference",
     "router",
     "memory",
+    "agenda",
     "supervisor",
     "vault",
 )
