@@ -67,6 +67,10 @@ class Schedule(msgspec.Struct, frozen=True, kw_only=True):
     """The value of an RRULE of RFC 5545, without the name; empty for once."""
     fold: int = 0
     """1 for the second of two equal wall times, when the clocks go back."""
+    excluded: tuple[str, ...] = ()
+    """Times of the rule that don't count, written as `start`: EXDATE."""
+    also: tuple[str, ...] = ()
+    """Times besides those of the rule, written as `start`: RDATE."""
 
 
 class CheckItem(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,14 +5,20 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import msgspec
+
 from actors.agenda.record import Item
 from actors.agenda.spans import span_told
 from eris.dates import Duration, Instant, Meaning, Recurrence, occurrences, zones
+from eris.dates.rules import MOST_OCCURRENCES
 from eris.errors import InvalidError
 from proto.agenda import ItemKind, Missed, Schedule
 
 MOST_AT_ONCE = 500
 """Due times of one item that are dealt with in one transaction."""
+
+MOST_EXCEPTIONS = 1_000
+"""Single times that a schedule may have besides its rule."""
 
 _FIRST_LOOK = 2
 """So many times of a rule are worked out first: mostly one has come."""
@@ -76,6 +82,12 @@ def checked(schedule: Schedule, where: Where) -> Schedule:
     start = _start(schedule, where)
     zone = schedule.zone or where.zone
     zones.zone_of(zone)
+    if len(schedule.also) + len(schedule.excluded) > MOST_EXCEPTIONS:
+        raise InvalidError(
+            f"The schedule has more than {MOST_EXCEPTIONS:,} single times besides its rule.",
+            hint="Begin it anew, without those that have passed.",
+        )
+    _each(schedule, (*schedule.also, *schedule.excluded), where)
     if schedule.rule:
         before = zones.placed(start, zone)[0] - _A_MOMENT
         if not _by_rule(schedule, where, before, 1):
@@ -92,12 +104,15 @@ def instants(schedule: Schedule, where: Where, after: int, limit: int) -> list[i
     Raises:
         InvalidError: It can't be worked out any more, such as a century after its start.
     """
+    also = _each(schedule, schedule.also, where)
     if not schedule.rule:
-        only = _once(schedule, where)
-        return [only] if only > after else []
+        return sorted(due for due in also | {_once(schedule, where)} if due > after)[:limit]
     zone = zones.zone_of(schedule.zone or where.zone)
-    moments = _by_rule(schedule, where, dt.datetime.fromtimestamp(after, zone), limit)
-    return [math.ceil(moment.timestamp()) for moment in moments]
+    excluded = _each(schedule, schedule.excluded, where)
+    wanted = min(limit + len(excluded), MOST_OCCURRENCES)
+    moments = _by_rule(schedule, where, dt.datetime.fromtimestamp(after, zone), wanted)
+    by_rule = {math.ceil(moment.timestamp()) for moment in moments} - excluded
+    return sorted(by_rule | {due for due in also if due > after})[:limit]
 
 
 def next_due(item: Item, where: Where) -> int | None:
@@ -169,6 +184,12 @@ def _start(schedule: Schedule, where: Where) -> dt.datetime:
             hint="Give the wall time, and the zone by its IANA name.",
         )
     return wall.replace(microsecond=0)
+
+
+def _each(schedule: Schedule, starts: Sequence[str], where: Where) -> set[int]:
+    return {
+        _once(msgspec.structs.replace(schedule, start=start, fold=0), where) for start in starts
+    }
 
 
 def _once(schedule: Schedule, where: Where) -> int:
