@@ -1,5 +1,6 @@
 """The agenda's parts without its process, on a clock that tests turn."""
 
+import datetime as dt
 import itertools
 import threading
 from zoneinfo import ZoneInfo
@@ -27,8 +28,6 @@ KEYS = itertools.count(1)
 
 def at(text, zone="Europe/Berlin"):
     """Seconds since the epoch of a wall time."""
-    import datetime as dt
-
     return dt.datetime.fromisoformat(text).replace(tzinfo=ZoneInfo(zone)).timestamp()
 
 
@@ -51,7 +50,7 @@ class TurnedClock:
         return self.place
 
     def wait(self, until):
-        raise AssertionError("nobody waits here")
+        raise AssertionError(f"nobody waits here, and not until {until}")
 
     def wake(self):
         pass

@@ -1,5 +1,6 @@
 """Adding and changing items."""
 
+import math
 from collections.abc import Sequence
 
 import msgspec
@@ -61,8 +62,12 @@ class Adding:
         self._desk = desk
         self._named = named
 
-    def add(self, request: AddItem) -> AgendaChanged:
+    def add(self, request: AddItem, meant: Meant | None = None) -> AgendaChanged:
         """Add an item.
+
+        Args:
+            request: What is wanted.
+            meant: A time that was understood already, instead of its words.
 
         Raises:
             InvalidError: It makes no sense.
@@ -75,7 +80,7 @@ class Adding:
                     receipt=f"{known.id} was there already",
                     repeated=True,
                 )
-            when = self._when(request)
+            when = self._when(request, meant)
             return self._added(change, request, when)
 
         return self._desk.once(request.key, work)
@@ -181,14 +186,16 @@ class Adding:
             raise ConflictError(f"{other.id} has the source {source!r} already.")
         return source
 
-    def _when(self, request: AddItem) -> When:
+    def _when(self, request: AddItem, meant: Meant | None) -> When:
+        if meant is not None:
+            return self._understood(meant, request.text, request.kind)
         if request.schedule is not None:
             schedule = checked(request.schedule, self._desk.where())
             return When(text=request.text, schedule=schedule)
         now, options = self._desk.moment(), self._desk.options()
         if request.when:
-            meant = understand(request.when, now, options)
-            return self._understood(meant, request.text, request.kind)
+            words = understand(request.when, now, options)
+            return self._understood(words, request.text, request.kind)
         try:
             found = find(request.text, now, options)
         except InvalidError:
@@ -221,7 +228,7 @@ class Adding:
         if item.schedule.rule:
             rule = told.schedule_told(item.schedule, change.where)
             return f"set {name}, {rule}, next on {at}: {item.text}"
-        return f"set {name} for {at}, {ahead_told(due - change.now)}: {item.text}"
+        return f"set {name} for {at}, {ahead_told(due - math.ceil(change.now))}: {item.text}"
 
 
 def _text(text: str, kind: ItemKind) -> str:

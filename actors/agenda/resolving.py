@@ -132,7 +132,10 @@ class Resolving:
         item = change.save(item)
         if not waiting:
             change.note(item, "snoozed", f"until {at}")
-        return item, f"snoozed {item.id} until {at}, {ahead_told(due - change.now)}: {item.text}"
+        return (
+            item,
+            f"snoozed {item.id} until {at}, {ahead_told(due - math.ceil(change.now))}: {item.text}",
+        )
 
     def _put_off_to(self, when: str) -> int:
         words = when.strip() or f"in {self._desk.settings.snooze_minutes} minutes"

@@ -1,5 +1,7 @@
 """Where everything that the agenda is asked ends, by messages and by tools."""
 
+import datetime as dt
+
 import msgspec
 
 from actors.agenda.adding import Adding
@@ -9,6 +11,7 @@ from actors.agenda.desk import Desk
 from actors.agenda.leave import Leave
 from actors.agenda.naming import Named
 from actors.agenda.resolving import Resolving
+from eris.dates import Meant, Options
 from proto.agenda import (
     AddItem,
     AgendaChanged,
@@ -71,9 +74,22 @@ class Service:
             case DescribeAgenda():
                 return self.describe()
 
-    def add(self, request: AddItem) -> AgendaChanged:
-        """Add an item; doing it twice under one key does nothing twice."""
-        return self._adding.add(request)
+    def moment(self) -> dt.datetime:
+        """Return the time in the user's zone."""
+        return self.desk.moment()
+
+    def options(self) -> Options:
+        """Return how this user says dates."""
+        return self.desk.options()
+
+    def add(self, request: AddItem, meant: Meant | None = None) -> AgendaChanged:
+        """Add an item; doing it twice under one key does nothing twice.
+
+        Args:
+            request: What is wanted.
+            meant: A time that was understood already, instead of its words.
+        """
+        return self._adding.add(request, meant)
 
     def resolve(self, request: ResolveItem) -> AgendaChanged:
         """Do with an item or an occurrence what is asked."""
