@@ -13,6 +13,7 @@ import msgspec
 
 from eris.dates import Recurrence, occurrences
 from eris.dates.zones import placed, zone_of
+from eris.errors import InvalidError
 from eris.icalendar_files import CalendarItem, ItemState, Kind, Moment
 from proto.agenda import CheckItem, ItemKind, ItemView, Missed, Schedule
 from proto.agenda import ItemState as AgendaState
@@ -284,6 +285,11 @@ def is_over(schedule: Schedule, now: dt.datetime, home: str, day_time: dt.time) 
         zone=zone,
         time_said=not schedule.all_day,
     )
+    if not occurrences(rule, rule.first - dt.timedelta(seconds=1), limit=1):
+        raise InvalidError(
+            f"The rule {schedule.rule[:80]!r} never fires from {schedule.start} on.",
+            hint="Let it end after it starts, and name days that exist.",
+        )
     return not occurrences(rule, now, limit=1)
 
 

@@ -113,8 +113,12 @@ def _read(invocation: Invocation, file: str) -> bytes:
 def _imported(reply: "Imported", look: Look) -> str:
     would = "would be " if reply.dry_run else ""
     told = [f"{len(reply.added)} {would}added, {len(reply.changed)} {would}changed"]
-    told += [f"{reply.unchanged} were there already"] if reply.unchanged else []
-    told += [f"{reply.over} are over and were left out (--past takes them)"] if reply.over else []
+    if reply.unchanged:
+        told.append(f"{reply.unchanged} {'was' if reply.unchanged == 1 else 'were'} there already")
+    if reply.over == 1:
+        told.append("1 is over and was left out (--past takes it)")
+    elif reply.over:
+        told.append(f"{reply.over} are over and were left out (--past takes them)")
     return lines([look.line("; ".join(told) + ".")])
 
 
