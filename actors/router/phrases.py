@@ -33,6 +33,11 @@ ONLY_IF_SAID = _compile(
             \b(?:call(?:ing|ed)?|names?|address|always|never|prefer|answers?|units|i'?m|i\s+am|about\s+me
               |nenn\w*|hei(?:ß|ss)e|ich\s+bin|immer|lieber)\b
         """,
+        "agenda:remind_at": r"""
+            \b(?:remind|reminder|reminding|every|each|forget|ping|nudge|let\s+me\s+know|tell\s+me
+              |tomorrow|tonight|at\s+(?:\d|noon|midnight|half)|in\s+(?:an?|one|half|\d+)
+              |erinner\w*|vergess\w*|jede\w*|morgen|um\s+\d)\b
+        """,
         "agenda:snooze": r"""
             \b(?:snooz\w*|postpone\w*|put\b~\boff|later|again|not\s+now|später|nochmals?|verschieb\w*)\b
         """,
