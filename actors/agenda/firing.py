@@ -10,6 +10,7 @@ from actors.agenda import told
 from actors.agenda.desk import LATE_SECONDS, Change, Desk
 from actors.agenda.due import MOST_AT_ONCE, Verdict, due_until, triage
 from actors.agenda.leave import NEVER, Leave
+from actors.agenda.prompting import prompt_of
 from actors.agenda.record import Item, Occurrence
 from actors.agenda.spans import span_told
 from eris.dates import zones
@@ -172,7 +173,12 @@ class Firing:
         if verdict.tell:
             state = OccurrenceState.CLAIMED if own else OccurrenceState.WAITING
         occurrence = Occurrence(
-            item=item.number, due=verdict.due, number=number, state=state, fired=change.now
+            item=item.number,
+            due=verdict.due,
+            number=number,
+            state=state,
+            fired=change.now,
+            asked=prompt_of(item) if own else "",
         )
         if not verdict.tell:
             change.store.claim(occurrence)
