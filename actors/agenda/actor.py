@@ -6,6 +6,7 @@ disk before it's told or answered.
 
 import os
 import threading
+from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
@@ -15,14 +16,17 @@ from actors.agenda.clock_tools import clock_tools
 from actors.agenda.desk import Desk, Event
 from actors.agenda.firing import Firing
 from actors.agenda.leave import Leave
+from actors.agenda.own_turns import SESSION, OwnTurns
 from actors.agenda.service import Service
 from actors.agenda.store import Store
 from actors.agenda.timekeeping import Clock, SystemClock
 from actors.agenda.tools import agenda_tools
 from eris.actor import Deferred, Port, Request
-from eris.errors import ErisError
+from eris.errors import ErisError, UnavailableError
+from eris.surface import ORCHESTRATOR, follow_turn, submit
 from eris.tools import ToolBox, ToolOwner
 from proto.agenda import AgendaRequest, ItemChanged
+from proto.orchestrator import TurnView
 from proto.tools import CallTool
 
 FILE = "agenda.sqlite"
@@ -35,6 +39,7 @@ AGENDA_TOPIC = "agenda"
 """Topic for those who mirror the items: `AgendaReport`, then `ItemChanged`."""
 
 _FAILED_SECONDS = 5.0
+_FOLLOW_SECONDS = 3600.0
 _STOP_SECONDS = 3.0
 
 
@@ -66,9 +71,18 @@ class Agenda(ToolOwner):
         self._clock = clock
         self._firing = Firing(desk, leave, self.port.log)
         self.toolbox = ToolBox((*clock_tools(clock.wall, os.environ), *agenda_tools(self._service)))
+        self._own = OwnTurns(desk, OrchestratorTurns(self.port), self.port.log)
+        desk.own_claimed = self._own.wake
+        self._own.start()
         self._thread = threading.Thread(target=self._fire, name="firing", daemon=True)
         self._thread.start()
         super().started()
+
+    def peer_up(self, name: str, incarnation: int) -> None:
+        """Go on with what another process was needed for."""
+        super().peer_up(name, incarnation)
+        if name == ORCHESTRATOR:
+            self._own.wake()
 
     def receive(self, request: Request) -> msgspec.Struct | Deferred:
         """Answer on a worker."""
@@ -82,6 +96,7 @@ class Agenda(ToolOwner):
     def drain(self) -> None:
         """Stop firing; what isn't claimed is due at the next start."""
         self._stopping.set()
+        self._own.stop()
         self._clock.wake()
         self._thread.join(_STOP_SECONDS)
         if not self._thread.is_alive():
@@ -113,6 +128,29 @@ class Agenda(ToolOwner):
             else:
                 if not self._stopping.is_set():
                     self._clock.wait(until)
+
+
+class OrchestratorTurns:
+    """Has turns run by the orchestrator; a `Turns`."""
+
+    def __init__(self, port: Port) -> None:
+        """Make it."""
+        self._port = port
+
+    def submit(self, text: str, key: str) -> str:
+        """Hand a turn in; the same key never makes a second one. Returns its id."""
+        return submit(self._port, SESSION, text, key).turn
+
+    def end(self, turn: str) -> TurnView:
+        """Wait for the end of a turn.
+
+        Raises:
+            UnavailableError: Nobody could tell of it in time.
+        """
+        views = deque(follow_turn(self._port, SESSION, turn, within=_FOLLOW_SECONDS), maxlen=1)
+        if not views:
+            raise UnavailableError(f"Nothing was heard of the turn {turn}.")
+        return views[0]
 
 
 class Followers:

@@ -10,8 +10,10 @@ from actors.agenda import told
 from actors.agenda.desk import LATE_SECONDS, Change, Desk
 from actors.agenda.due import MOST_AT_ONCE, Verdict, due_until, triage
 from actors.agenda.leave import NEVER, Leave
+from actors.agenda.prompting import prompt_of
 from actors.agenda.record import Item, Occurrence
 from actors.agenda.spans import span_told
+from eris.dates import zones
 from eris.errors import ErisError
 from eris.logs import Logger
 from proto.agenda import ItemKind, ItemState, Missed, OccurrenceState
@@ -105,9 +107,10 @@ class Firing:
             return
 
         def work(change: Change) -> None:
-            for item in change.store.with_times() if before else ():
+            for item in change.store.find((ItemState.OPEN,))[0] if before else ():
                 if item.schedule is not None and not item.schedule.zone:
-                    change.note(change.put(item), "moved", f"the time zone is {zone} now")
+                    moved = _travelled(item, before, zone)
+                    change.note(change.put(moved), "moved", f"the time zone is {zone} now")
             change.store.keep_fact(_ZONE, zone)
 
         self._desk.change(work)
@@ -170,7 +173,12 @@ class Firing:
         if verdict.tell:
             state = OccurrenceState.CLAIMED if own else OccurrenceState.WAITING
         occurrence = Occurrence(
-            item=item.number, due=verdict.due, number=number, state=state, fired=change.now
+            item=item.number,
+            due=verdict.due,
+            number=number,
+            state=state,
+            fired=change.now,
+            asked=prompt_of(item) if own else "",
         )
         if not verdict.tell:
             change.store.claim(occurrence)
@@ -237,6 +245,16 @@ def _let_go(change: Change, occurrence: Occurrence) -> None:
     change.move(item, occurrence, OccurrenceState.DISMISSED, "seen a day ago, and not answered")
     if item.state is ItemState.OPEN:
         change.save(change.ended(item, keep_tasks=True))
+
+
+def _travelled(item: Item, before: str, zone: str) -> Item:
+    """Return an item that floats with the user, who is in another zone now.
+
+    What is dealt with is dealt with by the wall clock: nobody is told of nine o'clock twice for
+    having flown west.
+    """
+    wall = told.local(item.passed, before).replace(tzinfo=None)
+    return msgspec.structs.replace(item, passed=int(zones.placed(wall, zone)[0].timestamp()))
 
 
 def _shifted(item: Item, by: float) -> Item:

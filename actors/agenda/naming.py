@@ -5,16 +5,29 @@ import re
 from actors.agenda.record import Item, Occurrence
 from actors.agenda.store import Store
 from eris.errors import ConflictError, InvalidError, NotFoundError
-from proto.agenda import ItemState
+from proto.agenda import ItemKind, ItemState
 
 MOST_CANDIDATES = 5
 
 _ID = re.compile(r"\W{0,3}a(\d{1,18})(?:\.(\d{1,18}))?\W{0,3}", re.IGNORECASE)
+_INSIDE = re.compile(r"\ba\d{1,18}(?:\.\d{1,18})?\b", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
+_KINDS = {
+    ItemKind.TIMER: {"timer", "timers", "countdown"},
+    ItemKind.ALARM: {"alarm", "alarms", "wecker"},
+    ItemKind.REMINDER: {"reminder", "reminders", "erinnerung", "erinnerungen"},
+    ItemKind.TASK: {"task", "tasks", "todo", "aufgabe", "aufgaben"},
+}
+"""Words that name a kind of item."""
+
 _EMPTY_WORDS = frozenset(
-    {"the", "a", "an", "my", "to", "for", "of", "reminder", "task", "alarm", "timer", "item"}
-    | {"der", "die", "das", "den", "meine", "mein", "meinen", "zu", "für", "erinnerung", "aufgabe"}
+    {"the", "a", "an", "my", "to", "for", "of", "about", "item", "that", "this", "as", "please"}
+    | {"cancel", "delete", "remove", "stop", "complete", "completed", "done", "finish", "finished"}
+    | {"mark", "tick", "off", "snooze", "postpone", "turn", "it", "is", "i", "have", "ve"}
+    | {"der", "die", "das", "den", "meine", "mein", "meinen", "zu", "für", "an", "ist", "bitte"}
+    | {"lösch", "lösche", "löschen", "entferne", "erledigt", "fertig", "hake", "ab", "stopp"}
 )
+"""Words that say what is to be done, or nothing."""
 
 
 class Named:
@@ -70,6 +83,10 @@ class Named:
         if _ID.fullmatch(name.strip()):
             return self.item(name)
         items = self._by_words(name)
+        if not items:
+            ids = {match.group().casefold() for match in _INSIDE.finditer(name)}
+            if len(ids) == 1:
+                return self.item(ids.pop())
         if len(items) == 1:
             return items[0], None
         if not items:
@@ -79,13 +96,18 @@ class Named:
         )
 
     def _by_words(self, name: str) -> list[Item]:
-        words = [word for word in _WORD.findall(name.casefold()) if word not in _EMPTY_WORDS]
-        words = words or _WORD.findall(name.casefold())
-        if not words:
+        """Return the open items that have all words of a name, of the kinds that it names."""
+        every = _WORD.findall(name.casefold())
+        kinds = [kind for kind, names in _KINDS.items() if names & set(every)]
+        named = set().union(*(_KINDS[kind] for kind in kinds))
+        words = [word for word in every if word not in _EMPTY_WORDS | named]
+        if not words and not kinds:
+            words = every
+        if not words and not kinds:
             return []
         items, _ = self._store.find((ItemState.OPEN,), words=words, limit=100)
         exact = [item for item in items if item.text.casefold() == name.strip().casefold()]
-        return exact or items
+        return exact or [item for item in items if item.kind in kinds] or (items if words else [])
 
     def _there_are(self) -> str:
         items, total = self._store.find((ItemState.OPEN,), limit=MOST_CANDIDATES)

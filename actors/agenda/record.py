@@ -64,8 +64,10 @@ class Occurrence(msgspec.Struct, frozen=True, kw_only=True):
     """When it was claimed; seconds since the epoch."""
     shown: float = 0
     """When it was first seen; 0 if it wasn't."""
+    asked: str = ""
+    """What Eris's own turn is asked, as it was when it was claimed."""
     answer: str = ""
-    """What Eris's own turn came to."""
+    """What it came to."""
     session: str = ""
     turn: str = ""
 
