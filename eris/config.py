@@ -208,6 +208,8 @@ class AgendaSettings(_Section, frozen=True):
     """How long a reminder is put off if no time is said."""
     own_turns: Count = 12
     """Most turns a day that Eris has of its own accord, for reminders to itself; 0 for none."""
+    desktop: bool = True
+    """Notify the desktop of a reminder that no attached surface shows, where there is a desktop."""
     quiet: QuietHours = ""
     """When Eris does nothing of its own accord, such as ``22:00-07:00``; empty for never. Your own
     reminders are told of at any hour."""

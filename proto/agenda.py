@@ -284,6 +284,11 @@ class ReminderView(msgspec.Struct, frozen=True, kw_only=True):
     alone means that somebody may have seen it."""
 
 
+DESKTOP = "desktop"
+"""The surface that is a notification of the desktop: it passes by itself, so what it showed goes on
+being `OccurrenceState.WAITING`."""
+
+
 class ReportDelivery(_Agenda, frozen=True, tag="agenda.delivery.1"):
     """A surface tells how far it got with showing an occurrence (reply: `DeliveryNoted`).
 

@@ -14,6 +14,7 @@ import msgspec
 
 from actors.agenda.clock_tools import clock_tools
 from actors.agenda.desk import Desk, Event
+from actors.agenda.desktop import DesktopSurface
 from actors.agenda.firing import Firing
 from actors.agenda.leave import Leave
 from actors.agenda.own_turns import SESSION, OwnTurns
@@ -22,10 +23,11 @@ from actors.agenda.store import Store
 from actors.agenda.timekeeping import Clock, SystemClock
 from actors.agenda.tools import agenda_tools
 from eris.actor import Deferred, Port, Request
+from eris.desktop import Desktop
 from eris.errors import ErisError, UnavailableError
 from eris.surface import ORCHESTRATOR, follow_turn, submit
 from eris.tools import ToolBox, ToolOwner
-from proto.agenda import AgendaRequest, ItemChanged
+from proto.agenda import AgendaRequest, ItemChanged, ReminderFired, ReminderView
 from proto.orchestrator import TurnView
 from proto.tools import CallTool
 
@@ -54,6 +56,7 @@ class Agenda(ToolOwner):
     def __init__(self, port: Port) -> None:
         super().__init__(port)
         self._stopping = threading.Event()
+        self._desktop: DesktopSurface | None = None
 
     def started(self) -> None:
         """Open the agenda, and begin to fire.
@@ -74,6 +77,11 @@ class Agenda(ToolOwner):
         self._own = OwnTurns(desk, OrchestratorTurns(self.port), self.port.log)
         desk.own_claimed = self._own.wake
         self._own.start()
+        if self.port.settings.agenda.desktop:
+            desktop = Desktop(self.port.log)
+            self._desktop = DesktopSurface(self._service, desktop, self.port.log)
+            self._followers.fired = self._desktop.fired
+            self._desktop.start()
         self._thread = threading.Thread(target=self._fire, name="firing", daemon=True)
         self._thread.start()
         super().started()
@@ -98,6 +106,8 @@ class Agenda(ToolOwner):
         self._stopping.set()
         self._own.stop()
         self._clock.wake()
+        if self._desktop is not None:
+            self._desktop.stop()
         self._thread.join(_STOP_SECONDS)
         if not self._thread.is_alive():
             self._store.close()
@@ -159,6 +169,8 @@ class Followers:
     def __init__(self, port: Port) -> None:
         """Make it; nobody can follow before `open`."""
         self.lock = threading.RLock()
+        self.fired: Callable[[ReminderView], None] = lambda _reminder: None
+        """Called with each reminder that is due now, after the subscribers were told."""
         self._port = port
 
     def open(self, service: Service) -> None:
@@ -179,3 +191,5 @@ class Followers:
                 self._items.publish(event)
             case _:
                 self._reminders.publish(event)
+        if isinstance(event, ReminderFired):
+            self.fired(event.reminder)

@@ -7,6 +7,7 @@ from actors.agenda.naming import Named
 from actors.agenda.record import ANSWERABLE, Delivery, Item, Occurrence
 from eris.errors import InvalidError
 from proto.agenda import (
+    DESKTOP,
     MOST_WAITING,
     DeliveryNoted,
     DeliveryStep,
@@ -80,7 +81,7 @@ class Delivering:
             case DeliveryStep.SHOWN:
                 if before is not DeliveryStep.SHOWN:
                     self._keep(change, item, occurrence, request)
-                return False, self._seen(change, item, occurrence)
+                return False, self._seen(change, item, occurrence, request.surface)
 
     def _keep(
         self, change: Change, item: Item, occurrence: Occurrence, request: ReportDelivery
@@ -93,8 +94,8 @@ class Delivering:
             event = "shown" if request.step is DeliveryStep.SHOWN else "not shown"
             change.note(item, event, reason, occurrence)
 
-    def _seen(self, change: Change, item: Item, occurrence: Occurrence) -> Occurrence:
-        if occurrence.state is not OccurrenceState.WAITING:
+    def _seen(self, change: Change, item: Item, occurrence: Occurrence, surface: str) -> Occurrence:
+        if occurrence.state is not OccurrenceState.WAITING or surface == DESKTOP:
             return occurrence
         occurrence = msgspec.structs.replace(
             occurrence, state=OccurrenceState.SHOWN, shown=change.now

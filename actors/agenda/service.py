@@ -18,6 +18,7 @@ from proto.agenda import (
     AgendaReport,
     AgendaRequest,
     ChangeItem,
+    DeliveryNoted,
     DescribeAgenda,
     ExplainItem,
     Items,
@@ -60,7 +61,7 @@ class Service:
             case ListItems():
                 return self.items(request)
             case ReportDelivery():
-                return self._delivering.report(request)
+                return self.report(request)
             case ExplainItem():
                 return self._asking.explain(request)
             case SimulateAgenda():
@@ -98,6 +99,10 @@ class Service:
     def items(self, request: ListItems) -> Items:
         """Return items, those that are due next first."""
         return self._asking.items(request)
+
+    def report(self, request: ReportDelivery) -> DeliveryNoted:
+        """Note how far a surface got with showing an occurrence."""
+        return self._delivering.report(request)
 
     def waiting(self) -> WaitingReminders:
         """Return what isn't acknowledged."""

@@ -21,6 +21,7 @@ from proto.agenda import (
     ResolveKind,
     Schedule,
 )
+from tests.notification_service import Session
 from tests.process.terminal import Terminal
 from tests.support import processes, wait_until
 
@@ -215,3 +216,33 @@ def test_a_console_without_a_terminal_shows_it_and_takes_answers(system):
         plain.wait()
     assert out == f"Completed {item}: stretch.\nhello\n"
     console.sees("done")
+
+
+def test_with_no_surface_the_desktop_is_notified_once_and_it_still_waits(tmp_path):
+    session = Session()
+    session.serve()
+    try:
+        with processes(tmp_path, {"DBUS_SESSION_BUS_ADDRESS": session.address}) as group:
+            system = System(group)
+            item = system.remind("stretch")
+            wait_until(lambda: session.service.shown, 20)
+            system.shown(item, 1)
+            system.restart("agenda")
+            marker = system.remind("marker")
+            wait_until(lambda: len(session.service.shown) == 2, 20)
+            assert [title for _, title, _ in session.service.shown] == ["stretch", "marker"]
+            try:
+                console = system.console()
+                console.sees("⏰ stretch", "⏰ marker")
+                # While a console is there the desktop is left alone.
+                tea = system.remind("tea")
+                console.sees("⏰ tea")
+                system.shown(marker, 2)
+                system.shown(tea, 1)
+                system.remind("after that", seconds=4)  # longer than the desktop waits
+                console.sees("⏰ after that")
+            finally:
+                system.close()
+        assert len(session.service.shown) == 2
+    finally:
+        session.close()
