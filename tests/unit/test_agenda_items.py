@@ -18,6 +18,7 @@ from proto.agenda import (
     Missed,
     OccurrenceState,
     PauseAgenda,
+    ReportDelivery,
     ResolveKind,
     ResumeAgenda,
     Schedule,
@@ -387,6 +388,21 @@ def test_a_surface_shows_each_once_and_says_what_it_does_not_know(agenda):
     assert agenda.waiting()[0].state is OccurrenceState.SHOWN
     agenda.done("a1.1")
     assert not agenda.report("a1.1", DeliveryStep.BEGAN, "web").granted
+
+
+def test_a_surface_whose_answer_was_lost_is_granted_it_again(agenda):
+    agenda.add("at 15:00 call Ann")
+    agenda.look(HOUR)
+
+    def began(key):
+        request = ReportDelivery(
+            occurrence="a1.1", surface="desktop", step=DeliveryStep.BEGAN, key=key
+        )
+        return agenda.ask(request).granted
+
+    assert [began("one"), began("one"), began("two"), began("one")] == [True, True, False, True]
+    agenda.report("a1.1", DeliveryStep.SHOWN, "desktop")
+    assert not began("one")
 
 
 # Looking ahead and back.
