@@ -302,6 +302,9 @@ class ReportDelivery(_Agenda, frozen=True, tag="agenda.delivery.1"):
     step: DeliveryStep
     reason: str = ""
     """Why it failed."""
+    key: str = ""
+    """Idempotency key of one attempt: repeated with the same one, because the answer was lost,
+    `DeliveryStep.BEGAN` is granted again. Another attempt has another key."""
 
 
 class DeliveryNoted(_Agenda, frozen=True, tag="agenda.delivery-noted.1"):

@@ -65,13 +65,15 @@ class Delivering:
     def _noted(
         self, change: Change, item: Item, occurrence: Occurrence, request: ReportDelivery
     ) -> tuple[bool, Occurrence]:
-        known = {each.surface: each.step for each in change.store.deliveries(occurrence)}
-        before = known.get(request.surface)
+        known = {each.surface: each for each in change.store.deliveries(occurrence)}
+        latest = known.get(request.surface)
+        before = latest.step if latest else None
         match request.step:
             case DeliveryStep.BEGAN:
-                again = before in {DeliveryStep.BEGAN, DeliveryStep.SHOWN}
-                if again or occurrence.state not in ANSWERABLE:
+                if occurrence.state not in ANSWERABLE or before is DeliveryStep.SHOWN:
                     return False, occurrence
+                if latest is not None and before is DeliveryStep.BEGAN:
+                    return bool(request.key) and request.key == latest.key, occurrence
                 self._keep(change, item, occurrence, request)
                 return True, occurrence
             case DeliveryStep.FAILED:
@@ -86,7 +88,7 @@ class Delivering:
     def _keep(
         self, change: Change, item: Item, occurrence: Occurrence, request: ReportDelivery
     ) -> None:
-        delivery = Delivery(surface=request.surface, step=request.step)
+        delivery = Delivery(surface=request.surface, step=request.step, key=request.key)
         change.store.deliver(occurrence, delivery, change.now)
         if request.step is not DeliveryStep.BEGAN:
             reason = f"on {request.surface}"

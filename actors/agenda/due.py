@@ -154,16 +154,15 @@ def triage(item: Item, dues: Sequence[int], now: int, *, more: bool = False) -> 
     for place, due in enumerate(dues):
         late = now - due
         last = place == len(dues) - 1 and not more
-        if late <= item.grace_s or item.missed is Missed.EACH or due in item.extra:
-            verdicts.append(Verdict(due, tell=True))
-        elif item.missed is Missed.SKIP:
+        if item.missed is Missed.EACH or due in item.extra:
+            reason = ""
+        elif item.missed is Missed.SKIP and late > item.grace_s:
             reason = f"missed by {span_told(late)}, and this one skips what it missed"
-            verdicts.append(Verdict(due, tell=False, reason=reason))
         elif last:
-            verdicts.append(Verdict(due, tell=True))
+            reason = ""
         else:
             reason = f"missed by {span_told(late)}, and a later one is told of instead"
-            verdicts.append(Verdict(due, tell=False, reason=reason))
+        verdicts.append(Verdict(due, tell=not reason, reason=reason))
     return verdicts
 
 

@@ -82,6 +82,8 @@ class Delivery(msgspec.Struct, frozen=True, kw_only=True):
 
     surface: str
     step: DeliveryStep
+    key: str = ""
+    """Of the attempt."""
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):

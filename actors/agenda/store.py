@@ -51,6 +51,7 @@ CREATE TABLE delivery (
     due INTEGER NOT NULL,
     surface TEXT NOT NULL,
     step TEXT NOT NULL,
+    key TEXT NOT NULL,                   -- of the attempt
     at REAL NOT NULL,
     PRIMARY KEY (item, due, surface)
 ) STRICT, WITHOUT ROWID;
@@ -325,21 +326,22 @@ class Store:
     def deliveries(self, occurrence: Occurrence) -> list[Delivery]:
         """Return how far surfaces got, in the order in which they began."""
         rows = self._rows(
-            "SELECT surface, step FROM delivery WHERE item = ? AND due = ? ORDER BY at, surface",
+            "SELECT surface, step, key FROM delivery WHERE item = ? AND due = ? ORDER BY at, surface",
             occurrence.item,
             occurrence.due,
         )
-        return [Delivery(surface=row[0], step=DeliveryStep(row[1])) for row in rows]
+        return [Delivery(surface=row[0], step=DeliveryStep(row[1]), key=row[2]) for row in rows]
 
     def deliver(self, occurrence: Occurrence, delivery: Delivery, at: float) -> None:
         """Keep how far a surface got."""
         self._rows(
-            "INSERT INTO delivery (item, due, surface, step, at) VALUES (?1, ?2, ?3, ?4, ?5)"
-            " ON CONFLICT (item, due, surface) DO UPDATE SET step = ?4",
+            "INSERT INTO delivery (item, due, surface, step, key, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
+            " ON CONFLICT (item, due, surface) DO UPDATE SET step = ?4, key = ?5",
             occurrence.item,
             occurrence.due,
             delivery.surface,
             delivery.step.value,
+            delivery.key,
             at,
         )
 
