@@ -53,6 +53,9 @@ GROUPS = {
 }
 
 
+_CENTURIES = (19, 20)
+
+
 @dataclasses.dataclass(frozen=True)
 class Context:
     """What the meaning of words depends on."""
@@ -93,34 +96,34 @@ def _times() -> list[tuple[str, Reading]]:
          lambda _, v: _spoken(_int(v[1]), -30 - _int(v[0]), None)),
         ("AT? <integer> MINUTES? nach halb <integer>",
          lambda _, v: _spoken(_int(v[1]), -30 + _int(v[0]), None)),
-        ("AT? noon|midday", lambda _, v: (DayPart("noon"),)),
-        ("AT? midnight|mitternacht", lambda _, v: (Midnight(),)),
+        ("AT? noon|midday", lambda *_: (DayPart("noon"),)),
+        ("AT? midnight|mitternacht", lambda *_: (Midnight(),)),
         ("AT? <by_day_part>", lambda _, v: (DayPart(str(v[0])),)),
         ("in|on the <day_part>", lambda _, v: (DayPart(str(v[0])),)),
         ("am|in|at der? <day_part>", lambda _, v: (DayPart(str(v[0])),)),
-        ("früh", lambda _, v: (DayPart("morning"),)),
+        ("früh", lambda *_: (DayPart("morning"),)),
         ("in? <zone> time?", lambda _, v: (Zone(str(v[0])),)),
     ]  # fmt: skip
 
 
 def _days() -> list[tuple[str, Reading]]:
     return [
-        ("ON? today|heute", lambda c, v: _day(c, 0)),
-        ("tonight", lambda c, v: (*_day(c, 0), DayPart("tonight"))),
+        ("ON? today|heute", lambda c, _: _day(c, 0)),
+        ("tonight", lambda c, _: (*_day(c, 0), DayPart("tonight"))),
         ("today|heute <day_part>", lambda c, v: (*_day(c, 0), _part(v[0]))),
         ("THIS <day_part>", lambda c, v: (*_day(c, 0), _part(v[0]))),
-        ("heute früh", lambda c, v: (*_day(c, 0), DayPart("morning"))),
-        ("tomorrow|morgen", lambda c, v: _day(c, 1)),
+        ("heute früh", lambda c, _: (*_day(c, 0), DayPart("morning"))),
+        ("tomorrow|morgen", lambda c, _: _day(c, 1)),
         ("tomorrow|morgen <day_part>", lambda c, v: (*_day(c, 1), DayPart(str(v[0])))),
-        ("the? day after tomorrow", lambda c, v: _day(c, 2)),
+        ("the? day after tomorrow", lambda c, _: _day(c, 2)),
         ("übermorgen <day_part>?",
          lambda c, v: (*_day(c, 2), *((DayPart(str(v[0])),) if v[0] else ()))),
-        ("yesterday|gestern <day_part>?", lambda c, v: _day(c, -1)),
-        ("vorgestern", lambda c, v: _day(c, -2)),
+        ("yesterday|gestern <day_part>?", lambda c, _: _day(c, -1)),
+        ("vorgestern", lambda c, _: _day(c, -2)),
         ("ON? LAST <weekday>", lambda c, v: (Day(days.before(c.today, _int(v[0]))),)),
         ("LAST <unit>", lambda c, v: (Day(days.moved(c.today, -1, str(v[0]))),)),
-        ("<amount> <unit> ago", lambda c, v: _past(c, v)),
-        ("vor <amount> <unit>", lambda c, v: _past(c, v)),
+        ("<amount> <unit> ago", _past),
+        ("vor <amount> <unit>", _past),
         ("ON? THE? <weekday>", lambda _, v: (Weekly(_int(v[0])),)),
         ("ON? <weekday> <day_part>", lambda _, v: (Weekly(_int(v[0])), DayPart(str(v[1])))),
         ("ON? <weekday_part>", lambda _, v: _weekday_part(v)),
@@ -133,37 +136,37 @@ def _days() -> list[tuple[str, Reading]]:
          lambda _, v: (Weekly(_int(v[0]), strict=True, weeks=1),)),
         ("ON? <weekday> week", lambda _, v: (Weekly(_int(v[0]), weeks=1),)),
         ("a week on <weekday>", lambda _, v: (Weekly(_int(v[0]), weeks=1),)),
-        ("ON? <weekday> in <amount> week|weeks|woche|wochen", lambda c, v: _in_weeks(c, v)),
+        ("ON? <weekday> in <amount> week|weeks|woche|wochen", _in_weeks),
         ("NEXT week|woche ON? <weekday>", lambda c, v: _of_week(c, v[0])),
         ("ON? <weekday> OF? NEXT week|woche", lambda c, v: _of_week(c, v[0])),
-        ("NEXT week|woche", lambda c, v: (
+        ("NEXT week|woche", lambda c, _: (
             Day(days.week_start(c.today, c.options.first_weekday) + dt.timedelta(7),
                 "next week: its first day"),)),
-        ("NEXT MONTHLY", lambda c, v: (
+        ("NEXT MONTHLY", lambda c, _: (
             Day(days.month_start(c.today, 1), "next month: its first day"),)),
-        ("NEXT year|jahr", lambda c, v: (
+        ("NEXT year|jahr", lambda c, _: (
             Day(dt.date(c.today.year + 1, 1, 1), "next year: its first day"),)),
-        ("ON? THIS? THE? weekend|wochenende", lambda _, v: (
+        ("ON? THIS? THE? weekend|wochenende", lambda *_: (
             Weekly(5, told="the weekend: Saturday"),)),
         ("IN <amount> <unit>", lambda c, v: _ahead(c, v[0], v[1])),
         ("heute|today in <amount> <unit>", lambda c, v: _ahead(c, v[0], v[1])),
         ("<amount> <unit> from now|today", lambda c, v: _ahead(c, v[0], v[1])),
-        ("ON? THE? <ordinal> OF? <month> <year>?", lambda c, v: _date(c, v[2], v[1], v[0])),
-        ("ON? <integer> <month> <year>?", lambda c, v: _date(c, v[2], v[1], v[0])),
-        ("ON? <month> THE? <ordinal> ,? <year>?", lambda c, v: _date(c, v[2], v[0], v[1])),
-        ("ON? <month> <integer> ,? <year>?", lambda c, v: _date(c, v[2], v[0], v[1])),
+        ("ON? THE? <ordinal> OF? <month> <year>?", lambda _, v: _date(v[2], v[1], v[0])),
+        ("ON? <integer> <month> <year>?", lambda _, v: _date(v[2], v[1], v[0])),
+        ("ON? <month> THE? <ordinal> ,? <year>?", lambda _, v: _date(v[2], v[0], v[1])),
+        ("ON? <month> <integer> ,? <year>?", lambda _, v: _date(v[2], v[0], v[1])),
         ("on? the|den|dem|zum|am <ordinal>", lambda _, v: (Monthly(_int(v[0])),)),
-        ("ON? <dotted>", lambda c, v: days.written(_tuple(v[0]), first="day")),
+        ("ON? <dotted>", lambda _, v: days.written(_tuple(v[0]), first="day")),
         ("ON? <slash>", lambda c, v: days.slashed(_tuple(v[0]), c.options.order)),
-        ("ON? <iso>", lambda c, v: days.iso(str(v[0]))),
-        ("ON? THE? END OF? THE? MONTHLY", lambda _, v: (Monthly(-1),)),
-        ("ON? monatsende", lambda _, v: (Monthly(-1),)),
-        ("ON? THE? END OF? NEXT|nächsten MONTHLY", lambda c, v: (
+        ("ON? <iso>", lambda _, v: days.iso(str(v[0]))),
+        ("ON? THE? END OF? THE? MONTHLY", lambda *_: (Monthly(-1),)),
+        ("ON? monatsende", lambda *_: (Monthly(-1),)),
+        ("ON? THE? END OF? NEXT|nächsten MONTHLY", lambda c, _: (
             Day(days.month_start(c.today, 2) - dt.timedelta(1)),)),
         ("ON? THE? END OF? <month>", lambda _, v: (Yearly(_int(v[0]), -1),)),
-        ("ON? THE? END OF? THE? year|jahres", lambda _, v: (Yearly(12, 31),)),
-        ("ON? jahresende", lambda _, v: (Yearly(12, 31),)),
-        ("ON? THE? END OF? THE? week|woche", lambda c, v: (
+        ("ON? THE? END OF? THE? year|jahres", lambda *_: (Yearly(12, 31),)),
+        ("ON? jahresende", lambda *_: (Yearly(12, 31),)),
+        ("ON? THE? END OF? THE? week|woche", lambda c, _: (
             Day(days.week_start(c.today, c.options.first_weekday) + dt.timedelta(6)),)),
         ("ON? THE? <ordinal> <weekday> OF <month>",
          lambda c, v: days.nth_of_month(c.today, _int(v[0]), _int(v[1]), month=_int(v[2]))),
@@ -176,25 +179,25 @@ def _days() -> list[tuple[str, Reading]]:
 
 def _amounts() -> list[tuple[str, Reading]]:
     return [
-        ("<amount> <unit>", lambda c, v: _long(v[0], v[1])),
-        ("FOR <amount> <unit>", lambda c, v: _long(v[0], v[1])),
-        ("IN half an hour", lambda _, v: (Elapsed(1800),)),
-        ("FOR? half an hour", lambda _, v: (Elapsed(1800, firm=False),)),
-        ("IN einer halben stunde", lambda _, v: (Elapsed(1800),)),
-        ("FOR? eine halbe stunde lang?", lambda _, v: (Elapsed(1800, firm=False),)),
-        ("IN <amount> and a half <unit>", lambda c, v: _more(v[0], v[1], 0.5, firm=True)),
-        ("FOR? <amount> and a half <unit>", lambda c, v: _more(v[0], v[1], 0.5, firm=False)),
-        ("IN <amount> <unit> and a half", lambda c, v: _more(v[0], v[1], 0.5, firm=True)),
-        ("FOR? <amount> <unit> and a half", lambda c, v: _more(v[0], v[1], 0.5, firm=False)),
-        ("IN <amount> <unit> AND? <amount> <unit>", lambda c, v: _sum(v, firm=True)),
-        ("FOR? <amount> <unit> AND? <amount> <unit>", lambda c, v: _sum(v, firm=False)),
-        ("IN einer|eine viertelstunde", lambda _, v: (Elapsed(900),)),
-        ("FOR? eine viertelstunde", lambda _, v: (Elapsed(900, firm=False),)),
-        ("IN einer|eine dreiviertelstunde", lambda _, v: (Elapsed(2700),)),
-        ("FOR? eine dreiviertelstunde", lambda _, v: (Elapsed(2700, firm=False),)),
-        ("IN a? quarter of an hour", lambda _, v: (Elapsed(900),)),
-        ("FOR? a? quarter of an hour", lambda _, v: (Elapsed(900, firm=False),)),
-        ("IN three quarters of an hour", lambda _, v: (Elapsed(2700),)),
+        ("<amount> <unit>", lambda _, v: _long(v[0], v[1])),
+        ("FOR <amount> <unit>", lambda _, v: _long(v[0], v[1])),
+        ("IN half an hour", lambda *_: (Elapsed(1800),)),
+        ("FOR? half an hour", lambda *_: (Elapsed(1800, firm=False),)),
+        ("IN einer halben stunde", lambda *_: (Elapsed(1800),)),
+        ("FOR? eine halbe stunde lang?", lambda *_: (Elapsed(1800, firm=False),)),
+        ("IN <amount> and a half <unit>", lambda _, v: _more(v[0], v[1], 0.5, firm=True)),
+        ("FOR? <amount> and a half <unit>", lambda _, v: _more(v[0], v[1], 0.5, firm=False)),
+        ("IN <amount> <unit> and a half", lambda _, v: _more(v[0], v[1], 0.5, firm=True)),
+        ("FOR? <amount> <unit> and a half", lambda _, v: _more(v[0], v[1], 0.5, firm=False)),
+        ("IN <amount> <unit> AND? <amount> <unit>", lambda _, v: _sum(v, firm=True)),
+        ("FOR? <amount> <unit> AND? <amount> <unit>", lambda _, v: _sum(v, firm=False)),
+        ("IN einer|eine viertelstunde", lambda *_: (Elapsed(900),)),
+        ("FOR? eine viertelstunde", lambda *_: (Elapsed(900, firm=False),)),
+        ("IN einer|eine dreiviertelstunde", lambda *_: (Elapsed(2700),)),
+        ("FOR? eine dreiviertelstunde", lambda *_: (Elapsed(2700, firm=False),)),
+        ("IN a? quarter of an hour", lambda *_: (Elapsed(900),)),
+        ("FOR? a? quarter of an hour", lambda *_: (Elapsed(900, firm=False),)),
+        ("IN three quarters of an hour", lambda *_: (Elapsed(2700),)),
     ]
 
 
@@ -215,9 +218,9 @@ def _repeats() -> list[tuple[str, Reading]]:
         ("on? <weekdays>", lambda _, v: _on(v)),
         ("on? <weekdays> AND <weekdays>", lambda _, v: _on(v)),
         ("on? <weekdays> AND <weekdays> AND and? <weekdays>", lambda _, v: _on(v)),
-        ("on? EVERY? weekdays|werktags|wochentags", lambda _, v: _on((0, 1, 2, 3, 4))),
-        ("on|an? EVERY weekday|werktag|wochentag|workday", lambda _, v: _on((0, 1, 2, 3, 4))),
-        ("ON? EVERY weekend|wochenende", lambda _, v: _on((5, 6))),
+        ("on? EVERY? weekdays|werktags|wochentags", lambda *_: _on((0, 1, 2, 3, 4))),
+        ("on|an? EVERY weekday|werktag|wochentag|workday", lambda *_: _on((0, 1, 2, 3, 4))),
+        ("ON? EVERY weekend|wochenende", lambda *_: _on((5, 6))),
         ("EVERY <day_part>", lambda _, v: (Repeat("DAILY"), DayPart(str(v[0])))),
         ("EVERY <weekday> <day_part>", lambda _, v: (*_on(v[:1]), DayPart(str(v[1])))),
         ("EVERY <weekday_part>", lambda _, v: _every_part(v)),
@@ -226,9 +229,9 @@ def _repeats() -> list[tuple[str, Reading]]:
          lambda _, v: _nth(v[0], v[1])),
         ("ON? THE? <ordinal> <weekday> OF? EVERY MONTHLY", lambda _, v: _nth(v[0], v[1])),
         ("EVERY MONTHLY ON THE? <ordinal> <weekday>", lambda _, v: _nth(v[0], v[1])),
-        ("ON? THE? last|letzten day|tag|tages OF? EVERY MONTHLY", lambda _, v: _of_month(-1)),
-        ("EVERY MONTHLY ON THE? last|letzten day|tag", lambda _, v: _of_month(-1)),
-        ("ON? THE? END OF? EVERY MONTHLY", lambda _, v: _of_month(-1)),
+        ("ON? THE? last|letzten day|tag|tages OF? EVERY MONTHLY", lambda *_: _of_month(-1)),
+        ("EVERY MONTHLY ON THE? last|letzten day|tag", lambda *_: _of_month(-1)),
+        ("ON? THE? END OF? EVERY MONTHLY", lambda *_: _of_month(-1)),
         ("ON? THE? <ordinal> day? OF? EVERY MONTHLY", lambda _, v: _of_month(_int(v[0]))),
         ("EVERY MONTHLY ON THE? <ordinal>", lambda _, v: _of_month(_int(v[0]))),
         ("EVERY <ordinal> OF? THE? MONTHLY?", lambda _, v: _of_month(_int(v[0]))),
@@ -237,23 +240,25 @@ def _repeats() -> list[tuple[str, Reading]]:
         ("EVERY <month> <integer>", lambda _, v: _of_year(v[0], v[1])),
         ("EVERY <month> <ordinal>", lambda _, v: _of_year(v[0], v[1])),
         ("<integer> TIMES", lambda _, v: (Times(_int(v[0])),)),
-        ("until|till|bis zum?", lambda _, v: (Until(),)),
-        ("starting|beginning|from|ab|from on?", lambda _, v: (From(),)),
+        ("until|till|bis zum?", lambda *_: (Until(),)),
+        ("starting|beginning|from|ab|from on?", lambda *_: (From(),)),
     ]  # fmt: skip
 
 
 _WHOLE: tuple[tuple[str, Reading], ...] = (
+    ("<four>", lambda _, v: _four(v[0])),
     ("<integer>", lambda _, v: _spoken(_int(v[0]), 0, None)),
     ("half <integer>", lambda _, v: _spoken(_int(v[0]), 30, None)),
     ("<pointed>", lambda _, v: _written(v[0], None)),
-    ("<four>", lambda _, v: _written((*_tuple(v[0]), 0), None)),
     ("<ordinal>", lambda _, v: (Monthly(_int(v[0])),)),
     ("<day_part>", lambda _, v: (DayPart(str(v[0])),)),
 )
 """Too little to be a time in a sentence, but enough in what is nothing but a time."""
 
 
-def _rules(*tables: Sequence[tuple[str, Reading]]) -> tuple[tuple[tuple[Element, ...], Reading], ...]:
+def _rules(
+    *tables: Sequence[tuple[str, Reading]],
+) -> tuple[tuple[tuple[Element, ...], Reading], ...]:
     return tuple(
         (compiled(pattern, GROUPS), reading) for table in tables for pattern, reading in table
     )
@@ -281,6 +286,12 @@ def _written(value: object, meridian: object) -> tuple[Part, ...]:
     return (Clock(hour, minute, second, meridian=str(meridian or "")),)
 
 
+def _four(value: object) -> tuple[Part, ...]:
+    """Four digits, such as `0930`, but not what could as well be a year."""
+    hour, minute = _tuple(value)
+    return () if hour in _CENTURIES else (Clock(hour, minute),)
+
+
 def _spoken(hour: int, minutes: int, meridian: object) -> tuple[Part, ...]:
     """A time as said: so many minutes after or before an hour of the clock's face."""
     if not -60 < minutes < 60:  # noqa: PLR2004 - minutes of an hour
@@ -300,7 +311,7 @@ def _every_part(values: Captured) -> tuple[Part, ...]:
     return (*_on((_int(weekday),)), DayPart(str(name)))
 
 
-def _in_weeks(context: Context, values: Captured) -> tuple[Part, ...]:
+def _in_weeks(_: Context, values: Captured) -> tuple[Part, ...]:
     return (Weekly(_int(values[0]), weeks=_int(values[1])),)
 
 
@@ -326,7 +337,7 @@ def _past(context: Context, values: Captured) -> tuple[Part, ...]:
     return (Day(days.moved(context.today, -1, "day" if unit in days.SECONDS else unit)),)
 
 
-def _date(context: Context, year: object, month: object, day: object) -> tuple[Part, ...]:
+def _date(year: object, month: object, day: object) -> tuple[Part, ...]:
     return days.named(_int(day), _int(month), _int(year) if year is not None else None)
 
 

@@ -47,6 +47,9 @@ _MOST_SECONDS = 366 * 86_400
 _MOST_CANDIDATES = 60
 
 
+_EVENINGS = {DayPart("evening"), DayPart("night"), DayPart("tonight")}
+
+
 @dataclasses.dataclass
 class Said:
     """What was said, each kind once."""
@@ -72,7 +75,7 @@ class _Time:
     """If no time was said, the hour at which the part of the day is over."""
 
 
-def gathered(parts: Sequence[Part]) -> Said:
+def gathered(parts: Sequence[Part]) -> Said:  # noqa: C901 - one case for each kind
     """Sort parts by kind.
 
     Raises:
@@ -113,7 +116,7 @@ def gathered(parts: Sequence[Part]) -> Said:
 def _put(said: Said, field: str, part: Part) -> None:
     old = getattr(said, field)
     if old is not None and old != part:
-        if field == "part" and {old.name, part.name} <= {"night", "tonight", "evening"}:
+        if {old, part} <= _EVENINGS:
             return
         raise _two("times" if field in {"clock", "part", "elapsed"} else "dates")
     setattr(said, field, part)
@@ -186,14 +189,13 @@ def _duration(said: Said, now: dt.datetime, zone: str) -> Duration:
     seconds = round(said.elapsed.seconds) if said.elapsed else 0
     if not 0 < seconds <= _MOST_SECONDS:
         raise InvalidError(
-            f"{seconds} seconds can't be waited for.", hint="Say a time between a second and a year."
+            f"{seconds} seconds can't be waited for.",
+            hint="Say a time between a second and a year.",
         )
     return Duration(seconds=seconds, ends=zones.later(now, seconds), zone=zone)
 
 
-def _instant(
-    said: Said, now: dt.datetime, zone: str, options: Options, told: list[str]
-) -> Instant:
+def _instant(said: Said, now: dt.datetime, zone: str, options: Options, told: list[str]) -> Instant:
     today = now.date()
     time = _time(said, now, options, told)
     all_day = said.clock is None and said.part is None
@@ -227,9 +229,7 @@ def _candidates(day: AnyDay | None, today: dt.date) -> Iterator[dt.date]:
             yield from (days.plus(first, 7 * (day.weeks + ahead)) for ahead in range(3))
         case Monthly():
             if not -1 <= day.day <= 31 or day.day == 0:  # noqa: PLR2004 - days of a month
-                raise InvalidError(
-                    f"No month has a {day.day}.", hint="Say a day from 1 to 31."
-                )
+                raise InvalidError(f"No month has a {day.day}.", hint="Say a day from 1 to 31.")
             for ahead in itertools.count():
                 yield from _day_of(days.month_start(today, ahead), day.day)
         case Yearly():
@@ -326,9 +326,7 @@ def _on_clock(
         ) from error
 
 
-def _at_night(
-    hour: int, part: str, day: AnyDay | None, now: dt.datetime
-) -> tuple[int, int]:
+def _at_night(hour: int, part: str, day: AnyDay | None, now: dt.datetime) -> tuple[int, int]:
     """Return the hour and the days later: a night begins in the evening and ends after midnight."""
     if _SMALL_HOURS <= hour < _NOON:
         return hour + _NOON, 0
@@ -365,9 +363,9 @@ def _recurrence(
     rule = ";".join(pieces)
     elapsed = repeat.frequency in {"HOURLY", "MINUTELY"} and not (said.clock or said.part)
     if elapsed:
-        seconds = repeat.interval * days.SECONDS[
-            "hour" if repeat.frequency == "HOURLY" else "minute"
-        ]
+        seconds = (
+            repeat.interval * days.SECONDS["hour" if repeat.frequency == "HOURLY" else "minute"]
+        )
         time = _Time((zones.later(now, seconds)).time().replace(second=0, microsecond=0))
         start = zones.later(now, seconds).replace(tzinfo=None)
     else:
@@ -446,9 +444,13 @@ def _suggested(local: dt.datetime, now: dt.datetime, said: Said) -> str:
             evening = local.replace(hour=local.hour + _NOON)
             suggestions += [f"'today at {evening:%H:%M}'"] if evening > now else []
     else:
-        later = next(
-            year for year in (now.year, now.year + 1, now.year + 4) if _can_be(local, year, now)
-        ) if local.year + 9 < dt.MAXYEAR and now.year + 9 < dt.MAXYEAR else 0
+        later = (
+            next(
+                year for year in (now.year, now.year + 1, now.year + 4) if _can_be(local, year, now)
+            )
+            if local.year + 9 < dt.MAXYEAR and now.year + 9 < dt.MAXYEAR
+            else 0
+        )
         suggestions += [f"'{local.day} {local:%B} {later}'"] if later else []
     return f"Say {' or '.join(suggestions)}." if suggestions else ""
 

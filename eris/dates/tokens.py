@@ -23,7 +23,7 @@ _TOKEN = re.compile(
     r"|(?P<number>\d{1,12})"
     r"|(?P<meridian>[ap]\.m\.?|[ap]m\b)"
     r"|(?P<zone>[A-Z][A-Za-z]{1,30}(?:/[A-Z][A-Za-z_+\-0-9]{1,40}){1,2}|UTC\b|GMT\b)"
-    r"|(?P<word>[^\W\d_]+(?:['’-][^\W\d_]+){0,3})"
+    r"|(?P<word>[^\W\d_]+(?:['’-][^\W\d_]+){0,3})"  # noqa: RUF001 - typed by telephones
     r"|(?P<other>[^\s])",
     re.IGNORECASE,
 )
@@ -60,7 +60,7 @@ def tokens_of(text: str, languages: tuple[Language, ...]) -> list[Token]:
     return tokens
 
 
-def _written(kind: str, text: str) -> dict[str, Value]:
+def _written(kind: str, text: str) -> dict[str, Value]:  # noqa: PLR0911 - one for each kind
     match kind:
         case "number":
             number = int(text)

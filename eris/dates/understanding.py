@@ -11,20 +11,22 @@ from collections.abc import Sequence
 
 from eris.dates import rules, words_english, words_german, zones
 from eris.dates.meaning import Found, Meant, Options, Recurrence
-from eris.dates.parts import Clock, Day, DayPart, Elapsed, From, Midnight, Part, Until, Zone
+from eris.dates.parts import Elapsed, From, Part, Repeat, Until, Zone
 from eris.dates.phrases import Context, parts_at
 from eris.dates.resolving import Said, gathered, resolve
-from eris.dates.tokens import Token, folded, tokens_of
+from eris.dates.tokens import Token, tokens_of
 from eris.errors import InvalidError
 
 LONGEST_TEXT = 1000
-_FILLERS = frozenset(
-    "at on by in the of and um am im an den der dem zum zur gegen von und ab pro uhr to , . ! ? ; ( )"
-    " please bitte exactly sharp punkt genau for".split()
-)
-"""Words between parts that mean nothing by themselves."""
-_JOINING = frozenset("at on by in um am im den der dem zum gegen , ab".split())
+_JOINING = frozenset({
+    "at", "on", "by", "in", "um", "am", "im", "den", "der", "dem", "zum", "gegen", ",", "ab",
+})  # fmt: skip
 """Words before a part that go with it when it's taken out of a sentence."""
+_FILLERS = _JOINING | {
+    "the", "of", "and", "an", "zur", "von", "und", "pro", "uhr", "to", "for", "please", "bitte",
+    "exactly", "sharp", "punkt", "genau", ".", "!", "?", ";", "(", ")",
+}  # fmt: skip
+"""Words between parts that mean nothing by themselves."""
 _HINT = "Say when, such as 'tomorrow at 9:30', 'in 20 minutes', 'every Monday at 8'."
 _RULE = re.compile(r"(?:RRULE:)?(?=[A-Z]+=)(?=.*\bFREQ=)[A-Z0-9=;,+-]+", re.IGNORECASE)
 
@@ -122,7 +124,7 @@ def _of_one_time(runs: list[_Run]) -> list[_Run]:
     else:
         said_as_when = [run for run in amounts if _said_as_when(run)]
         kept = said_as_when or amounts
-    repeats = any(type(part).__name__ == "Repeat" for run in kept for part in run.parts)
+    repeats = any(isinstance(part, Repeat) for run in kept for part in run.parts)
     return kept if repeats else [run for run in kept if not _only(run, Until | From)]
 
 
