@@ -55,6 +55,8 @@ class Said:
     """What was said, each kind once."""
 
     day: AnyDay | None = None
+    weekday: int | None = None
+    """Said along with a date, which must be one."""
     clock: Clock | Midnight | None = None
     part: DayPart | None = None
     moment: Moment | None = None
@@ -92,7 +94,7 @@ def gathered(parts: Sequence[Part]) -> Said:  # noqa: C901 - one case for each k
                 field = "start"
                 continue
             case Day() | Weekly() | Monthly() | Yearly():
-                _put(said, field, part)
+                _put_day(said, field, part)
                 field = "day"
             case Clock() | Midnight():
                 _put(said, "clock", part)
@@ -113,6 +115,21 @@ def gathered(parts: Sequence[Part]) -> Said:  # noqa: C901 - one case for each k
     return said
 
 
+def _put_day(said: Said, field: str, day: AnyDay) -> None:
+    """Take a day; a day of the week beside a date, such as `Friday 5 March`, checks it."""
+    old: AnyDay | None = getattr(said, field)
+    if field == "day" and isinstance(old, Weekly) and _is_date(day) and not old.weeks:
+        said.weekday, said.day = old.weekday, day
+    elif field == "day" and isinstance(day, Weekly) and _is_date(old) and not day.weeks:
+        said.weekday = day.weekday
+    else:
+        _put(said, field, day)
+
+
+def _is_date(day: AnyDay | None) -> bool:
+    return isinstance(day, Day | Yearly | Monthly)
+
+
 def _put(said: Said, field: str, part: Part) -> None:
     old = getattr(said, field)
     if old is not None and old != part:
@@ -128,6 +145,9 @@ def _joined(old: Repeat | None, new: Repeat) -> Repeat:
         return new
     if not old.by and old.frequency == new.frequency:
         return dataclasses.replace(new, interval=max(old.interval, new.interval))
+    daily, weekly = (old, new) if old.frequency == "DAILY" else (new, old)
+    if (daily.frequency, weekly.frequency) == ("DAILY", "WEEKLY") and daily.interval % 7 == 0:
+        return dataclasses.replace(weekly, interval=daily.interval // 7)
     raise _two("rules")
 
 
@@ -181,7 +201,8 @@ def _zoned(at: dt.datetime, now: dt.datetime) -> dt.datetime:
 
 
 def _duration(said: Said, now: dt.datetime, zone: str) -> Duration:
-    if said.day or said.clock or said.part or said.moment or said.repeat:
+    others = (said.day, said.clock, said.part, said.moment, said.repeat, said.times)
+    if any(others) or said.until or said.start:
         raise InvalidError(
             "There is an amount of time and a date; only one can be meant.",
             hint="Say when, or in how long, but not both.",
@@ -201,6 +222,8 @@ def _instant(said: Said, now: dt.datetime, zone: str, options: Options, told: li
     all_day = said.clock is None and said.part is None
     passed = False
     for date in itertools.islice(_candidates(said.day, today), _MOST_CANDIDATES):
+        if said.weekday is not None and date >= today and date.weekday() != said.weekday:
+            raise _other_weekday(date, said.weekday)
         local, note = zones.placed(
             dt.datetime.combine(days.plus(date, time.days_later), time.at), zone
         )
@@ -215,6 +238,13 @@ def _instant(said: Said, now: dt.datetime, zone: str, options: Options, told: li
             return Instant(local=local, zone=zone, time_said=time.said, all_day=all_day)
         passed = True
     raise zones.too_far()
+
+
+def _other_weekday(date: dt.date, weekday: int) -> InvalidError:
+    return InvalidError(
+        f"{date.isoformat()} is a {date:%A}, not a {calendar.day_name[weekday]}.",
+        hint="Say the date or the day of the week, but not both.",
+    )
 
 
 def _candidates(day: AnyDay | None, today: dt.date) -> Iterator[dt.date]:
@@ -341,6 +371,8 @@ def _recurrence(
     repeat = said.repeat or Repeat("DAILY")
     by = dict(repeat.by)
     start_day = said.start
+    if said.weekday is not None:
+        raise _two("dates")
     match said.day:
         case Weekly() if repeat.frequency == "WEEKLY" and not by:
             by = {"BYDAY": days.CODES[said.day.weekday]}
