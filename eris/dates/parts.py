@@ -114,6 +114,4 @@ class Zone:
 
 
 AnyDay = Day | Weekly | Monthly | Yearly
-Part = (
-    AnyDay | Clock | Midnight | DayPart | Moment | Elapsed | Repeat | Times | Until | From | Zone
-)
+Part = AnyDay | Clock | Midnight | DayPart | Moment | Elapsed | Repeat | Times | Until | From | Zone

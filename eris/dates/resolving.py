@@ -47,11 +47,16 @@ _MOST_SECONDS = 366 * 86_400
 _MOST_CANDIDATES = 60
 
 
+_EVENINGS = {DayPart("evening"), DayPart("night"), DayPart("tonight")}
+
+
 @dataclasses.dataclass
 class Said:
     """What was said, each kind once."""
 
     day: AnyDay | None = None
+    weekday: int | None = None
+    """Said along with a date, which must be one."""
     clock: Clock | Midnight | None = None
     part: DayPart | None = None
     moment: Moment | None = None
@@ -72,7 +77,7 @@ class _Time:
     """If no time was said, the hour at which the part of the day is over."""
 
 
-def gathered(parts: Sequence[Part]) -> Said:
+def gathered(parts: Sequence[Part]) -> Said:  # noqa: C901 - one case for each kind
     """Sort parts by kind.
 
     Raises:
@@ -89,7 +94,7 @@ def gathered(parts: Sequence[Part]) -> Said:
                 field = "start"
                 continue
             case Day() | Weekly() | Monthly() | Yearly():
-                _put(said, field, part)
+                _put_day(said, field, part)
                 field = "day"
             case Clock() | Midnight():
                 _put(said, "clock", part)
@@ -110,10 +115,25 @@ def gathered(parts: Sequence[Part]) -> Said:
     return said
 
 
+def _put_day(said: Said, field: str, day: AnyDay) -> None:
+    """Take a day; a day of the week beside a date, such as `Friday 5 March`, checks it."""
+    old: AnyDay | None = getattr(said, field)
+    if field == "day" and isinstance(old, Weekly) and _is_date(day) and not old.weeks:
+        said.weekday, said.day = old.weekday, day
+    elif field == "day" and isinstance(day, Weekly) and _is_date(old) and not day.weeks:
+        said.weekday = day.weekday
+    else:
+        _put(said, field, day)
+
+
+def _is_date(day: AnyDay | None) -> bool:
+    return isinstance(day, Day | Yearly | Monthly)
+
+
 def _put(said: Said, field: str, part: Part) -> None:
     old = getattr(said, field)
     if old is not None and old != part:
-        if field == "part" and {old.name, part.name} <= {"night", "tonight", "evening"}:
+        if {old, part} <= _EVENINGS:
             return
         raise _two("times" if field in {"clock", "part", "elapsed"} else "dates")
     setattr(said, field, part)
@@ -125,6 +145,9 @@ def _joined(old: Repeat | None, new: Repeat) -> Repeat:
         return new
     if not old.by and old.frequency == new.frequency:
         return dataclasses.replace(new, interval=max(old.interval, new.interval))
+    daily, weekly = (old, new) if old.frequency == "DAILY" else (new, old)
+    if (daily.frequency, weekly.frequency) == ("DAILY", "WEEKLY") and daily.interval % 7 == 0:
+        return dataclasses.replace(weekly, interval=daily.interval // 7)
     raise _two("rules")
 
 
@@ -178,7 +201,8 @@ def _zoned(at: dt.datetime, now: dt.datetime) -> dt.datetime:
 
 
 def _duration(said: Said, now: dt.datetime, zone: str) -> Duration:
-    if said.day or said.clock or said.part or said.moment or said.repeat:
+    others = (said.day, said.clock, said.part, said.moment, said.repeat, said.times)
+    if any(others) or said.until or said.start:
         raise InvalidError(
             "There is an amount of time and a date; only one can be meant.",
             hint="Say when, or in how long, but not both.",
@@ -186,19 +210,20 @@ def _duration(said: Said, now: dt.datetime, zone: str) -> Duration:
     seconds = round(said.elapsed.seconds) if said.elapsed else 0
     if not 0 < seconds <= _MOST_SECONDS:
         raise InvalidError(
-            f"{seconds} seconds can't be waited for.", hint="Say a time between a second and a year."
+            f"{seconds} seconds can't be waited for.",
+            hint="Say a time between a second and a year.",
         )
     return Duration(seconds=seconds, ends=zones.later(now, seconds), zone=zone)
 
 
-def _instant(
-    said: Said, now: dt.datetime, zone: str, options: Options, told: list[str]
-) -> Instant:
+def _instant(said: Said, now: dt.datetime, zone: str, options: Options, told: list[str]) -> Instant:
     today = now.date()
     time = _time(said, now, options, told)
     all_day = said.clock is None and said.part is None
     passed = False
     for date in itertools.islice(_candidates(said.day, today), _MOST_CANDIDATES):
+        if said.weekday is not None and date >= today and date.weekday() != said.weekday:
+            raise _other_weekday(date, said.weekday)
         local, note = zones.placed(
             dt.datetime.combine(days.plus(date, time.days_later), time.at), zone
         )
@@ -215,6 +240,13 @@ def _instant(
     raise zones.too_far()
 
 
+def _other_weekday(date: dt.date, weekday: int) -> InvalidError:
+    return InvalidError(
+        f"{date.isoformat()} is a {date:%A}, not a {calendar.day_name[weekday]}.",
+        hint="Say the date or the day of the week, but not both.",
+    )
+
+
 def _candidates(day: AnyDay | None, today: dt.date) -> Iterator[dt.date]:
     """Yield the days that can be meant, in rising order."""
     match day:
@@ -227,9 +259,7 @@ def _candidates(day: AnyDay | None, today: dt.date) -> Iterator[dt.date]:
             yield from (days.plus(first, 7 * (day.weeks + ahead)) for ahead in range(3))
         case Monthly():
             if not -1 <= day.day <= 31 or day.day == 0:  # noqa: PLR2004 - days of a month
-                raise InvalidError(
-                    f"No month has a {day.day}.", hint="Say a day from 1 to 31."
-                )
+                raise InvalidError(f"No month has a {day.day}.", hint="Say a day from 1 to 31.")
             for ahead in itertools.count():
                 yield from _day_of(days.month_start(today, ahead), day.day)
         case Yearly():
@@ -326,9 +356,7 @@ def _on_clock(
         ) from error
 
 
-def _at_night(
-    hour: int, part: str, day: AnyDay | None, now: dt.datetime
-) -> tuple[int, int]:
+def _at_night(hour: int, part: str, day: AnyDay | None, now: dt.datetime) -> tuple[int, int]:
     """Return the hour and the days later: a night begins in the evening and ends after midnight."""
     if _SMALL_HOURS <= hour < _NOON:
         return hour + _NOON, 0
@@ -343,6 +371,8 @@ def _recurrence(
     repeat = said.repeat or Repeat("DAILY")
     by = dict(repeat.by)
     start_day = said.start
+    if said.weekday is not None:
+        raise _two("dates")
     match said.day:
         case Weekly() if repeat.frequency == "WEEKLY" and not by:
             by = {"BYDAY": days.CODES[said.day.weekday]}
@@ -365,9 +395,9 @@ def _recurrence(
     rule = ";".join(pieces)
     elapsed = repeat.frequency in {"HOURLY", "MINUTELY"} and not (said.clock or said.part)
     if elapsed:
-        seconds = repeat.interval * days.SECONDS[
-            "hour" if repeat.frequency == "HOURLY" else "minute"
-        ]
+        seconds = (
+            repeat.interval * days.SECONDS["hour" if repeat.frequency == "HOURLY" else "minute"]
+        )
         time = _Time((zones.later(now, seconds)).time().replace(second=0, microsecond=0))
         start = zones.later(now, seconds).replace(tzinfo=None)
     else:
@@ -446,9 +476,13 @@ def _suggested(local: dt.datetime, now: dt.datetime, said: Said) -> str:
             evening = local.replace(hour=local.hour + _NOON)
             suggestions += [f"'today at {evening:%H:%M}'"] if evening > now else []
     else:
-        later = next(
-            year for year in (now.year, now.year + 1, now.year + 4) if _can_be(local, year, now)
-        ) if local.year + 9 < dt.MAXYEAR and now.year + 9 < dt.MAXYEAR else 0
+        later = (
+            next(
+                year for year in (now.year, now.year + 1, now.year + 4) if _can_be(local, year, now)
+            )
+            if local.year + 9 < dt.MAXYEAR and now.year + 9 < dt.MAXYEAR
+            else 0
+        )
         suggestions += [f"'{local.day} {local:%B} {later}'"] if later else []
     return f"Say {' or '.join(suggestions)}." if suggestions else ""
 

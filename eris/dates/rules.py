@@ -137,7 +137,9 @@ def first_after(
 def _some_walls(
     parts: dict[str, str], start: dt.datetime, zone: str, now: dt.datetime
 ) -> Iterator[dt.datetime]:
-    endless = {name: value for name, value in parts.items() if name not in {"COUNT", "UNTIL"}}
+    # A series counts its interval from its first time, wherever in the search that is.
+    left_out = {"COUNT", "UNTIL", "INTERVAL"}
+    endless = {name: value for name, value in parts.items() if name not in left_out}
     for wall in _walls(endless, start, start + LONGEST_SEARCH):
         if zones.placed(wall, zone)[0] > now:
             yield wall

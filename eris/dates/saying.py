@@ -105,7 +105,9 @@ def _frequency(parts: dict[str, str], language: Language) -> str:
         return "every weekday" if language == "en" else "jeden Werktag"
     if language == "en":
         return f"every {unit}" if number == 1 else f"every {number} {unit}s"
-    return f"{_EVERY.get(unit, 'jede')} {unit}" if number == 1 else f"alle {number} {_PLURALS[unit]}"
+    return (
+        f"{_EVERY.get(unit, 'jede')} {unit}" if number == 1 else f"alle {number} {_PLURALS[unit]}"
+    )
 
 
 def _weekdays(text: str, language: Language) -> str:

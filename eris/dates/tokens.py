@@ -23,10 +23,16 @@ _TOKEN = re.compile(
     r"|(?P<number>\d{1,12})"
     r"|(?P<meridian>[ap]\.m\.?|[ap]m\b)"
     r"|(?P<zone>[A-Z][A-Za-z]{1,30}(?:/[A-Z][A-Za-z_+\-0-9]{1,40}){1,2}|UTC\b|GMT\b)"
-    r"|(?P<word>[^\W\d_]+(?:['’-][^\W\d_]+){0,3})"
+    r"|(?P<word>[^\W\d_]+(?:['’-][^\W\d_]+){0,3})"  # noqa: RUF001 - typed by telephones
     r"|(?P<other>[^\s])",
     re.IGNORECASE,
 )
+_GREETING = re.compile(
+    r"\b(?:good|guten?|schönen?|wish(?:ed)?)\s+(?:morning|afternoon|evening|night|morgen|tag|abend|nacht)\b",
+    re.IGNORECASE,
+)
+_BEFORE_TIME = re.compile(r"[.,]?\s+\d{1,2}(?:[:.]\d{2}|\s?uhr\b|\s?[ap]\.?m\b)", re.IGNORECASE)
+_WORDS = {"en": words_english, "de": words_german}
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 
 
@@ -48,19 +54,43 @@ def folded(word: str) -> str:
     return word.lower().replace("’", "'").translate(_UMLAUTS)  # noqa: RUF001 - typed by telephones
 
 
-def tokens_of(text: str, languages: tuple[Language, ...]) -> list[Token]:
-    """Cut a text."""
+def tokens_of(text: str, languages: tuple[Language, ...], *, whole: bool) -> list[Token]:
+    """Cut a text.
+
+    Args:
+        text: The text.
+        languages: Whose words count.
+        whole: Whether it's nothing but a time. Otherwise greetings mean nothing, and days of the
+            week that are other words as well count before a time only, such as `Do 15 Uhr`.
+    """
     lexicon = _lexicon(languages)
+    shorts = {
+        word: number
+        for language in languages
+        for word, number in _WORDS[language].SHORT_WEEKDAYS.items()
+    }
+    greetings = [match.span() for match in _GREETING.finditer(text)]
     tokens = []
     for match in _TOKEN.finditer(text):
         kind, word = match.lastgroup or "other", folded(match[0])
         meanings = dict(lexicon.get(word, {})) if kind in {"word", "meridian"} else {}
         meanings |= _written(kind, match[0])
+        if word in shorts and _means_weekday(match, whole=whole):
+            meanings["weekday"] = shorts[word]
+        if not whole and any(start <= match.start() < end for start, end in greetings):
+            meanings, word = {}, ""
         tokens.append(Token(word, match.start(), match.end(), meanings))
     return tokens
 
 
-def _written(kind: str, text: str) -> dict[str, Value]:
+def _means_weekday(match: re.Match[str], *, whole: bool) -> bool:
+    """Whether a short name is one: `so` and `So` differ in what is nothing but a time, too."""
+    if whole and (match[0][0].isupper() or match[0].lower() != "so"):
+        return True
+    return bool(_BEFORE_TIME.match(match.string, match.end())) and match[0] != "so"
+
+
+def _written(kind: str, text: str) -> dict[str, Value]:  # noqa: PLR0911 - one for each kind
     match kind:
         case "number":
             number = int(text)
@@ -93,7 +123,7 @@ def _written(kind: str, text: str) -> dict[str, Value]:
 def _lexicon(languages: tuple[Language, ...]) -> dict[str, dict[str, Value]]:
     lexicon: dict[str, dict[str, Value]] = {}
     for language in languages:
-        words = words_english if language == "en" else words_german
+        words = _WORDS[language]
         tables = {
             "amount": words.NUMBERS | words.ARTICLES,
             "integer": words.NUMBERS,

@@ -17,6 +17,8 @@ WEEKDAYS = {
     "monday": 0, "mon": 0, "tuesday": 1, "tue": 1, "tues": 1, "wednesday": 2, "thursday": 3,
     "thu": 3, "thur": 3, "thurs": 3, "friday": 4, "fri": 4, "saturday": 5, "sunday": 6,
 }  # fmt: skip
+SHORT_WEEKDAYS = {"wed": 2, "sat": 5, "sun": 6}
+"""Which are other words as well."""
 ON_WEEKDAYS = {
     "mondays": 0, "tuesdays": 1, "wednesdays": 2, "thursdays": 3, "fridays": 4, "saturdays": 5,
     "sundays": 6,

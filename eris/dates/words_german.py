@@ -32,6 +32,8 @@ WEEKDAYS = {
     "montag": 0, "dienstag": 1, "mittwoch": 2, "donnerstag": 3, "freitag": 4, "samstag": 5,
     "sonnabend": 5, "sonntag": 6,
 }  # fmt: skip
+SHORT_WEEKDAYS = {"mo": 0, "di": 1, "mi": 2, "do": 3, "fr": 4, "sa": 5, "so": 6}
+"""Which are other words as well."""
 ON_WEEKDAYS = {f"{name}s": value for name, value in WEEKDAYS.items()}
 MONTHS = {
     "januar": 1, "jänner": 1, "februar": 2, "märz": 3, "april": 4, "mai": 5, "juni": 6, "juli": 7,
