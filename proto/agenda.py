@@ -471,6 +471,8 @@ class AgendaReport(_Agenda, frozen=True, tag="agenda.report.1"):
     """In words; empty if it lasts until it's resumed."""
     note: str = ""
     """What's wrong, in words; empty if all is well."""
+    looks: int = 0
+    """How often it has looked what is due since the process started."""
 
 
 AgendaRequest = (

@@ -174,6 +174,7 @@ class Asking:
             quiet=self._leave.quiet(now),
             paused=bool(pause),
             paused_until=told.instant_told(pause, zone) if 0 < pause < NEVER else "",
+            looks=self._desk.looks,
         )
 
     def pause_until(self, words: str) -> float:

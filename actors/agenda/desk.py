@@ -62,6 +62,8 @@ class Desk:
         self.store = store
         self.clock = clock
         self.settings = settings
+        self.looks = 0
+        """How often it was looked what is due."""
         self.own_claimed: Callable[[], None] = lambda: None
         """Called when a turn of Eris's own has been claimed."""
         self._telling = telling

@@ -56,6 +56,7 @@ class Firing:
         Raises:
             StorageError: It can't be written; nothing was fired that isn't on disk.
         """
+        self._desk.looks += 1
         self._notice_clock()
         self._notice_zone()
         self._let_go()

@@ -326,7 +326,8 @@ class Store:
     def deliveries(self, occurrence: Occurrence) -> list[Delivery]:
         """Return how far surfaces got, in the order in which they began."""
         rows = self._rows(
-            "SELECT surface, step, key FROM delivery WHERE item = ? AND due = ? ORDER BY at, surface",
+            "SELECT surface, step, key FROM delivery WHERE item = ? AND due = ?"
+            " ORDER BY at, surface",
             occurrence.item,
             occurrence.due,
         )
@@ -335,8 +336,9 @@ class Store:
     def deliver(self, occurrence: Occurrence, delivery: Delivery, at: float) -> None:
         """Keep how far a surface got."""
         self._rows(
-            "INSERT INTO delivery (item, due, surface, step, key, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
-            " ON CONFLICT (item, due, surface) DO UPDATE SET step = ?4, key = ?5",
+            "INSERT INTO delivery (item, due, surface, step, key, at)"
+            " VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (item, due, surface)"
+            " DO UPDATE SET step = ?4, key = ?5",
             occurrence.item,
             occurrence.due,
             delivery.surface,

@@ -13,7 +13,7 @@ import select
 import sys
 import time
 
-LOOK_SECONDS = 60.0
+LOOK_SECONDS = 90.0
 """The longest wait."""
 
 _CLOCK_REALTIME = 0

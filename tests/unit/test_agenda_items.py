@@ -56,8 +56,8 @@ RECEIPTS = {
         ),
     ),
     "German": (
-        "Erinnere mich morgen um 8 an den Zahnarzt",
-        "set reminder a1 for Friday 4 December 2026, 08:00 (Europe/Berlin), in 18 hours: den Zahnarzt",
+        "Erinnere mich morgen um 8 an die Post",
+        "set reminder a1 for Friday 4 December 2026, 08:00 (Europe/Berlin), in 18 hours: die Post",
     ),
 }
 
