@@ -7,6 +7,7 @@ agenda as waiting.
 """
 
 import threading
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -66,6 +67,8 @@ class Reminders:
         """
         self._port = port
         self._showing = showing
+        self._key = uuid.uuid4().hex
+        """One attempt for each reminder: asked again because an answer was lost, it's the same."""
         self._attached = False
         self._wanted: dict[str, ReminderView] = {}
         """To be shown, and not granted yet."""
@@ -165,11 +168,6 @@ class Reminders:
 
     def _begin(self, occurrence: str) -> None:
         noted = self._report(occurrence, DeliveryStep.BEGAN)
-        mine = noted.reminder.deliveries.get(self._port.name)
-        if not noted.granted and mine is DeliveryStep.BEGAN:
-            # Granted before, and the answer was lost: nothing was shown yet.
-            self._report(occurrence, DeliveryStep.FAILED)
-            noted = self._report(occurrence, DeliveryStep.BEGAN)
         self._settle(occurrence)
         if noted.granted:
             self._shown.add(occurrence)
@@ -180,7 +178,9 @@ class Reminders:
     def _report(self, occurrence: str, step: DeliveryStep) -> DeliveryNoted:
         return self._port.ask(
             AGENDA,
-            ReportDelivery(occurrence=occurrence, surface=self._port.name, step=step),
+            ReportDelivery(
+                occurrence=occurrence, surface=self._port.name, step=step, key=self._key
+            ),
             DeliveryNoted,
             within=_REPORT_SECONDS,
             retry=True,
