@@ -208,6 +208,9 @@ class AgendaSettings(_Section, frozen=True):
     """How long a reminder is put off if no time is said."""
     own_turns: Count = 12
     """Most turns a day that Eris has of its own accord, for reminders to itself; 0 for none."""
+    note_tasks: Literal["off", "list", "remind"] = "list"
+    """What is done with open tasks of notes that have a date, as ``- [ ] pay rent 📅 2027-01-03``:
+    listed with the others, or also told of on their day; ticking either ticks both."""
     desktop: bool = True
     """Notify the desktop of a reminder that no attached surface shows, where there is a desktop."""
     quiet: QuietHours = ""

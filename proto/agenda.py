@@ -141,6 +141,8 @@ class AddItem(_Agenda, frozen=True, tag="agenda.add.1"):
     checklist: tuple[CheckItem, ...] = ()
     source: str = ""
     """An open item with the same source is returned, not added twice."""
+    as_it_is: bool = False
+    """Whether words about time in `text` are words like any other."""
 
 
 class ChangeItem(_Agenda, frozen=True, tag="agenda.change.1"):

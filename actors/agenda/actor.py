@@ -17,6 +17,8 @@ from actors.agenda.desk import Desk, Event
 from actors.agenda.desktop import DesktopSurface
 from actors.agenda.firing import Firing
 from actors.agenda.leave import Leave
+from actors.agenda.note_tasks import NoteTasks
+from actors.agenda.notes_followed import VAULT, NoteFollower, VaultTasks
 from actors.agenda.own_turns import SESSION, OwnTurns
 from actors.agenda.service import Service
 from actors.agenda.store import Store
@@ -27,7 +29,7 @@ from eris.desktop import Desktop
 from eris.errors import ErisError, UnavailableError
 from eris.surface import ORCHESTRATOR, follow_turn, submit
 from eris.tools import ToolBox, ToolOwner
-from proto.agenda import AgendaRequest, ItemChanged, ReminderFired, ReminderView
+from proto.agenda import AgendaRequest, ItemChanged, ItemState, ReminderFired, ReminderView
 from proto.orchestrator import TurnView
 from proto.tools import CallTool
 
@@ -57,6 +59,7 @@ class Agenda(ToolOwner):
         super().__init__(port)
         self._stopping = threading.Event()
         self._desktop: DesktopSurface | None = None
+        self._notes: NoteFollower | None = None
 
     def started(self) -> None:
         """Open the agenda, and begin to fire.
@@ -82,6 +85,12 @@ class Agenda(ToolOwner):
             self._desktop = DesktopSurface(self._service, desktop, self.port.log)
             self._followers.fired = self._desktop.fired
             self._desktop.start()
+        if self.port.settings.agenda.note_tasks != "off":
+            remind = self.port.settings.agenda.note_tasks == "remind"
+            tasks = NoteTasks(self._service, VaultTasks(self.port), self.port.log, remind=remind)
+            self._notes = NoteFollower(self.port, tasks)
+            self._followers.done = self._notes.wake
+            self._notes.start()
         self._thread = threading.Thread(target=self._fire, name="firing", daemon=True)
         self._thread.start()
         super().started()
@@ -91,6 +100,8 @@ class Agenda(ToolOwner):
         super().peer_up(name, incarnation)
         if name == ORCHESTRATOR:
             self._own.wake()
+        if name == VAULT and self._notes is not None:
+            self._notes.wake()
 
     def receive(self, request: Request) -> msgspec.Struct | Deferred:
         """Answer on a worker."""
@@ -106,6 +117,8 @@ class Agenda(ToolOwner):
         self._stopping.set()
         self._own.stop()
         self._clock.wake()
+        if self._notes is not None:
+            self._notes.stop()
         if self._desktop is not None:
             self._desktop.stop()
         self._thread.join(_STOP_SECONDS)
@@ -171,6 +184,8 @@ class Followers:
         self.lock = threading.RLock()
         self.fired: Callable[[ReminderView], None] = lambda _reminder: None
         """Called with each reminder that is due now, after the subscribers were told."""
+        self.done: Callable[[], None] = lambda: None
+        """Called when an item that is mirrored from elsewhere is done."""
         self._port = port
 
     def open(self, service: Service) -> None:
@@ -189,6 +204,8 @@ class Followers:
         match event:
             case ItemChanged():
                 self._items.publish(event)
+                if event.item.source and event.item.state is ItemState.DONE:
+                    self.done()
             case _:
                 self._reminders.publish(event)
         if isinstance(event, ReminderFired):

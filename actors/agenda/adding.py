@@ -192,6 +192,12 @@ class Adding:
         if request.schedule is not None:
             schedule = checked(request.schedule, self._desk.where())
             return When(text=request.text, schedule=schedule)
+        if request.as_it_is and not request.when:
+            if request.kind is not ItemKind.TASK:
+                raise InvalidError(
+                    f"A {NAMES[request.kind]} needs a time.", hint="Give it, or make it a task."
+                )
+            return When(text=request.text)
         now, options = self._desk.moment(), self._desk.options()
         if request.when:
             words = understand(request.when, now, options)

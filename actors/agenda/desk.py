@@ -14,7 +14,7 @@ import msgspec
 
 from actors.agenda import told
 from actors.agenda.due import Where, next_due
-from actors.agenda.record import ANSWERABLE, Entry, Item, Occurrence
+from actors.agenda.record import ANSWERABLE, NOTE_SOURCE, Entry, Item, Occurrence
 from actors.agenda.spans import span_told
 from actors.agenda.store import Store
 from actors.agenda.timekeeping import Clock
@@ -161,6 +161,8 @@ class Change:
     def put(self, item: Item) -> Item:
         """Keep an item as it is, and tell of it."""
         self.store.save(item, next_due(item, self.where))
+        if item.state is ItemState.DONE and item.source.startswith(NOTE_SOURCE):
+            self.store.keep_to_tick(item.source, f"{item.id}.{item.version}")
         self.events.append(ItemChanged(item=item_view(self.store, item, self.where)))
         self.saved = True
         return item

@@ -15,6 +15,9 @@ from proto.agenda import (
 ANSWERABLE = frozenset({OccurrenceState.WAITING, OccurrenceState.SHOWN})
 """States of an occurrence that was told of and isn't acknowledged."""
 
+NOTE_SOURCE = "note:"
+"""How the source of an item begins that is a task of a note."""
+
 UNENDED = ANSWERABLE | {OccurrenceState.CLAIMED}
 
 

@@ -55,7 +55,7 @@ class Service:
             case AddItem():
                 return self.add(request)
             case ChangeItem():
-                return self._adding.change(request)
+                return self.change(request)
             case ResolveItem():
                 return self.resolve(request)
             case ListItems():
@@ -91,6 +91,10 @@ class Service:
             meant: A time that was understood already, instead of its words.
         """
         return self._adding.add(request, meant)
+
+    def change(self, request: ChangeItem) -> AgendaChanged:
+        """Change an open item."""
+        return self._adding.change(request)
 
     def resolve(self, request: ResolveItem) -> AgendaChanged:
         """Do with an item or an occurrence what is asked."""

@@ -12,11 +12,14 @@ from typing import TypeVar
 
 import msgspec
 
-from actors.agenda.record import UNENDED, Delivery, Entry, Item, Occurrence
+from actors.agenda.record import NOTE_SOURCE, UNENDED, Delivery, Entry, Item, Occurrence
 from eris.errors import ConfigurationError, StorageError
 from proto.agenda import DeliveryStep, ItemKind, ItemState
 
 FORMAT = 1
+TO_TICK = "tick:"
+"""How the names of facts begin that say that a task of a note is to be ticked."""
+
 KEYS_KEPT_SECONDS = 30 * 24 * 3600.0
 """How long a request is known, so that repeating it does nothing twice."""
 
@@ -204,6 +207,15 @@ class Store:
         rows = self._rows("SELECT record FROM item WHERE source = ? AND state = 'open'", source)
         return _ITEM.decode(rows[0][0]) if rows else None
 
+    def from_notes(self) -> list[Item]:
+        """Return the open items that are tasks of notes."""
+        rows = self._rows(
+            "SELECT record FROM item WHERE source >= ? AND source < ? AND state = 'open'",
+            NOTE_SOURCE,
+            f"{NOTE_SOURCE}\U0010ffff",
+        )
+        return [_ITEM.decode(row[0]) for row in rows]
+
     def find(
         self,
         states: Iterable[ItemState],
@@ -377,6 +389,22 @@ class Store:
         """Return a value that was kept; empty if none was."""
         rows = self._rows("SELECT value FROM fact WHERE name = ?", name)
         return rows[0][0] if rows else ""
+
+    def to_tick(self) -> dict[str, str]:
+        """Return items that are done and perhaps not ticked in their notes, by source."""
+        rows = self._rows(
+            "SELECT name, value FROM fact WHERE name >= ? AND name < ?",
+            TO_TICK,
+            f"{TO_TICK}\U0010ffff",
+        )
+        return {row[0].removeprefix(TO_TICK): row[1] for row in rows}
+
+    def keep_to_tick(self, source: str, done: str) -> None:
+        """Keep that a task of a note is to be ticked, since an item is done; empty for no more."""
+        if done:
+            self.keep_fact(f"{TO_TICK}{source}", done)
+        else:
+            self._rows("DELETE FROM fact WHERE name = ?", f"{TO_TICK}{source}")
 
     def keep_fact(self, name: str, value: str) -> None:
         """Keep a value."""

@@ -140,12 +140,9 @@ class _Import:
             plan=draft.plan,
             checklist=draft.checklist,
             source=draft.source,
+            as_it_is=True,
         )
-        item = self.ask(request, AgendaChanged).item
-        self.added.append(item.id)
-        if not same(item, draft):
-            # Without a time one was looked for in the words of the text.
-            self._put(item, draft)
+        self.added.append(self.ask(request, AgendaChanged).item.id)
 
     def _change(self, item: ItemView, draft: Draft) -> None:
         if not self.dry_run:

@@ -31,11 +31,17 @@ def _item(item: ItemView, look: Look, width: int = 0) -> list[str]:
         *([item.when] if item.schedule is not None and item.schedule.rule else []),
         *([f"waits: {', '.join(item.waiting)}"] if item.waiting else []),
         *([str(item.state)] if item.state is not ItemState.OPEN else []),
-        *([f"from {item.source}"] if item.source else []),
+        *([f"from {_origin(item.source)}"] if item.source else []),
     ]
     named = look.styled(item.id.ljust(width), fg="green")
     told = f"{named}  {due:<{_TIME_WIDTH}}  {box}{kind}{look.line(item.text)}"
     return [told + (look.aside(f"  ({'; '.join(asides)})") if asides else "")]
+
+
+def _origin(source: str) -> str:
+    """Return where an item is mirrored from, for people."""
+    kind, _, rest = source.partition(":")
+    return rest.rpartition("#")[0] if kind == "note" else "a calendar"
 
 
 def changed(reply: AgendaChanged, look: Look) -> str:
