@@ -187,7 +187,7 @@ class Simulation:
 
     def settle(self, within: float = 60.0) -> float:
         """Wait until all that is due is fired; returns the seconds from the first answer on."""
-        answered = 0.0
+        answered, report = 0.0, None
         deadline = time.monotonic() + within
         while time.monotonic() < deadline:
             with contextlib.suppress(ErisError):
