@@ -381,10 +381,10 @@ def test_a_surface_shows_each_once_and_says_what_it_does_not_know(agenda):
     (reminder,) = agenda.waiting()
     assert reminder.state is OccurrenceState.WAITING
     assert reminder.deliveries == {"console.1": DeliveryStep.BEGAN}
-    assert agenda.report("a1.1", DeliveryStep.BEGAN, "desktop").granted
-    assert not agenda.report("a1.1", DeliveryStep.FAILED, "desktop").granted
-    assert agenda.report("a1.1", DeliveryStep.BEGAN, "desktop").granted
-    agenda.report("a1.1", DeliveryStep.SHOWN, "desktop")
+    assert agenda.report("a1.1", DeliveryStep.BEGAN, "console.2").granted
+    assert not agenda.report("a1.1", DeliveryStep.FAILED, "console.2").granted
+    assert agenda.report("a1.1", DeliveryStep.BEGAN, "console.2").granted
+    agenda.report("a1.1", DeliveryStep.SHOWN, "console.2")
     assert agenda.waiting()[0].state is OccurrenceState.SHOWN
     agenda.done("a1.1")
     assert not agenda.report("a1.1", DeliveryStep.BEGAN, "web").granted
