@@ -8,7 +8,9 @@ BIN := $(VENV)/bin
 ROUNDS ?= 50
 SEED ?= 7
 ANSWERS ?= 2000
+REMINDERS ?= 200
 CHAOS_IN_TESTS := 6
+REMINDERS_IN_TESTS := 20
 
 .PHONY: help run install models test-models check test fuzz bench chaos closing eval docs lock llama clean
 .DEFAULT_GOAL := help
@@ -20,7 +22,7 @@ help:
 	@echo 'make check     formatting, lint, types, import rules'
 	@echo 'make test      check, all tests, a few rounds of chaos'
 	@echo 'make bench     measurements, written to bench.json'
-	@echo 'make chaos     ROUNDS=50 turns with processes killed at random points, SEED=7'
+	@echo 'make chaos     ROUNDS=50 turns and REMINDERS=200 with processes killed at random, SEED=7'
 	@echo 'make fuzz      the properties in the tests with 25 times as many examples'
 	@echo 'make closing   ANSWERS=2000 answers with random limits: does each of them close?'
 	@echo 'make eval      questions of a benchmark for tool calls, asked as a turn asks; EVAL=--short'
@@ -69,11 +71,11 @@ test: check test-models
 	$(BIN)/python -m pytest -m model; model=$$?; \
 	wait $$others; others=$$?; cat .other-tests.log; \
 	test $$model -eq 0 -a $$others -eq 0
-	$(MAKE) chaos ROUNDS=$(CHAOS_IN_TESTS)
+	$(MAKE) chaos ROUNDS=$(CHAOS_IN_TESTS) REMINDERS=$(REMINDERS_IN_TESTS)
 
 fuzz: test-models
 	$(BIN)/python -m pytest -m 'not model and not process' --hypothesis-profile=thorough --timeout=3600 \
-		-k 'fuzz or grammar or vault or journal or envelope or memory'
+		-k 'fuzz or grammar or vault or journal or envelope or memory or agenda'
 
 # ripgrep is what search is measured against; where there's no wheel of it, grep is.
 bench: test-models
@@ -82,6 +84,7 @@ bench: test-models
 
 chaos: test-models
 	$(BIN)/python -m tests.chaos --rounds $(ROUNDS) --seed $(SEED)
+	$(BIN)/python -m tests.chaos_agenda --reminders $(REMINDERS) --seed $(SEED)
 
 closing: test-models
 	$(BIN)/python -m tests.closing $(ANSWERS) $(SEED)

@@ -17,7 +17,8 @@ from typing import Any
 import msgspec
 from settings_page import settings_page
 
-from actors.agenda.actor import clock_tools
+from actors.agenda.clock_tools import clock_tools
+from actors.agenda.tools import agenda_tools
 from actors.memory.tools import memory_tools
 from actors.vault.tools import vault_tools
 from eris import config
@@ -34,6 +35,7 @@ MODULES = (
     "inference",
     "router",
     "memory",
+    "agenda",
     "supervisor",
     "vault",
 )
@@ -200,6 +202,7 @@ def declared_tools() -> list[tuple[str, Tool[Any]]]:
     found: list[tuple[str, Tool[Any]]] = [
         *(("vault", tool) for tool in vault_tools(nothing, nothing)),
         *(("agenda", tool) for tool in clock_tools(nothing, nothing)),
+        *(("agenda", tool) for tool in agenda_tools(nothing)),
         *(("memory", tool) for tool in memory_tools(nothing)),
     ]
     return sorted(found, key=lambda pair: pair[1].name)

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from eris.errors import ProtocolError
+from proto.agenda import Agenda
 from proto.control import Control
 from proto.envelope import MAX_BODY_BYTES, MAX_HEAD_BYTES, PROTOCOL_VERSION, Head
 from proto.errors import ErrorBody, ErrorCode
@@ -26,7 +27,8 @@ from proto.vault import Vault
 T = TypeVar("T")
 
 ALL_MESSAGES = (
-    Control
+    Agenda
+    | Control
     | Gatekeeper
     | Inference
     | Memory

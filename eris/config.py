@@ -29,6 +29,19 @@ FILE_NAME = "config.toml"
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+TimeOfDay = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"^([01]\d|2[0-3]):[0-5]\d$", description="a time of the day such as 09:00"
+    ),
+]
+QuietHours = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"^(([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d)?$",
+        description="two times of the day such as 22:00-07:00",
+    ),
+]
 _NAME = r"[^./\\:~][^/\\:]*"
 VaultPath = Annotated[
     str,
@@ -182,6 +195,29 @@ class MemorySettings(_Section, frozen=True):
     that is in them. On the command line any file can be named."""
 
 
+class AgendaSettings(_Section, frozen=True):
+    """Table ``[agenda]``: how dates are understood, and what Eris does of its own accord."""
+
+    default_time: TimeOfDay = "09:00"
+    """Of a day that was said without a time."""
+    first_weekday: Literal["monday", "sunday", "saturday"] = "monday"
+    """With which day weeks begin."""
+    date_order: Literal["day_first", "month_first"] = "day_first"
+    """What ``3/4`` means: 3 April, or March 4."""
+    snooze_minutes: Positive = 10
+    """How long a reminder is put off if no time is said."""
+    own_turns: Count = 12
+    """Most turns a day that Eris has of its own accord, for reminders to itself; 0 for none."""
+    note_tasks: Literal["off", "list", "remind"] = "list"
+    """What is done with open tasks of notes that have a date, as ``- [ ] pay rent 📅 2027-01-03``:
+    listed with the others, or also told of on their day; ticking either ticks both."""
+    desktop: bool = True
+    """Notify the desktop of a reminder that no attached surface shows, where there is a desktop."""
+    quiet: QuietHours = ""
+    """When Eris does nothing of its own accord, such as ``22:00-07:00``; empty for never. Your own
+    reminders are told of at any hour."""
+
+
 class BusSettings(_Section, frozen=True):
     """Table ``[bus]``: connections from other machines."""
 
@@ -200,6 +236,7 @@ class Settings(_Section, frozen=True):
     tools: ToolSettings = ToolSettings()
     vault: VaultSettings = VaultSettings()
     memory: MemorySettings = MemorySettings()
+    agenda: AgendaSettings = AgendaSettings()
     bus: BusSettings = BusSettings()
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """Least important messages that are written to the log files."""

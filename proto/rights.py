@@ -54,11 +54,25 @@ _MEMORY = (
     "memory.describe.1",
     "memory.rebuild.1",
 )
+_AGENDA = (
+    "subscribe.1",
+    "agenda.add.1",
+    "agenda.change.1",
+    "agenda.resolve.1",
+    "agenda.list.1",
+    "agenda.delivery.1",
+    "agenda.explain.1",
+    "agenda.simulate.1",
+    "agenda.pause.1",
+    "agenda.resume.1",
+    "agenda.describe.1",
+)
 _USER_AT_THE_MACHINE: Mapping[str, tuple[str, ...]] = {
     "orchestrator": (*_CONVERSATION, "orchestrator.context.1"),
     "gatekeeper": ("gatekeeper.tools.1", "gatekeeper.ledger.1"),
     "vault": _NOTES,
     "memory": _MEMORY,
+    "agenda": _AGENDA,
     "inference": ("inference.describe.1",),
     "erisd": ("supervisor.status.1", "supervisor.restart.1", "supervisor.shutdown.1"),
 }
@@ -104,6 +118,17 @@ RIGHTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             "vault.trash.1",
         ),
         "orchestrator": ("orchestrator.turns.1",),
+    },
+    "agenda": {
+        "gatekeeper": ("gatekeeper.register.1",),
+        # Turns of Eris's own, and what came of them.
+        "orchestrator": ("orchestrator.submit.1", "subscribe.1"),
+        # Tasks in notes: what is ticked here is ticked there.
+        "vault": ("subscribe.1", "vault.tasks.1", "vault.read.1", "vault.edit.1"),
+        # How the system is, for a tool that tells the model.
+        "erisd": ("supervisor.status.1",),
+        "inference": ("inference.describe.1",),
+        "memory": ("memory.describe.1",),
     },
     "erisd": dict.fromkeys(ACTORS, ("ping.1",)),
     # Programs that measure or test the bus itself, among themselves.

@@ -324,6 +324,8 @@ class ListTasks(_Vault, frozen=True, tag="vault.tasks.1"):
     """The most tasks to give."""
     offset: int = 0
     """How many of the first to leave out."""
+    dated: bool = False
+    """Only those that have a date: due, scheduled or start."""
 
 
 class TaskView(msgspec.Struct, frozen=True, kw_only=True):

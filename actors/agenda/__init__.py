@@ -1,1 +1,1 @@
-"""The agenda actor: for now, the clock."""
+"""The agenda actor: reminders, tasks, timers, and the clock."""

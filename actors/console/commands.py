@@ -6,7 +6,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from actors.console import answering
+from actors.console.answering import waiting_names
 from actors.console.link import Link
+from actors.console.view import Acted
 from eris.errors import InvalidError
 from eris.supervisor import control
 from eris.surface import ORCHESTRATOR
@@ -178,6 +181,14 @@ COMMANDS: tuple[Command, ...] = (
     Command("status", "", "Every process of the system.", _status),
     Command("restart", "NAME", "Restart one process.", _restart, _process_names),
     Command("cancel", "", "Stop the running turn (also: Esc).", _cancel),
+    Command(
+        "reminders", "", "What waits for an answer, and what is due next.", answering.reminders
+    ),
+    Command("done", "[ID]", "What a reminder is about is done.", answering.done, waiting_names),
+    Command(
+        "snooze", "[ID] [WHEN]", "Put a reminder off, in words.", answering.snooze, waiting_names
+    ),
+    Command("dismiss", "[ID]", "A reminder was seen.", answering.dismiss, waiting_names),
     Command("new", "[NAME]", "Start an empty session.", _new),
     Command("sessions", "[NAME]", "List the sessions, or join one.", _sessions),
     Command("quit", "", "Leave; the system goes on running (also: Ctrl+D).", _quit),
@@ -216,7 +227,10 @@ def run_command(link: Link, text: str) -> str:
         near = difflib.get_close_matches(name, BY_NAME, n=1, cutoff=0.5)
         hint = f"Did you mean /{near[0]}?" if near else "/help lists them."
         raise InvalidError(f"There is no command /{name}.", hint=hint)
-    return command.run(link, argument.strip())
+    try:
+        return command.run(link, argument.strip())
+    finally:
+        link.tell(Acted())
 
 
 def completions(link: Link, text: str) -> Iterator[tuple[str, str]]:

@@ -6,14 +6,17 @@ whatever thread it happened.
 
 import threading
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from actors.console.view import (
     Accepted,
+    Acted,
     Attached,
     Event,
     Noted,
     Refused,
+    Reminded,
+    ReminderGone,
     SessionJoined,
     StatusCame,
     Tone,
@@ -25,8 +28,10 @@ from actors.console.view import (
 from eris.actor import Port
 from eris.conversation import SessionEvent
 from eris.errors import ErisError, RemoteError
+from eris.reminding import Reminders, Showing, headline
 from eris.supervisor import control
 from eris.surface import ORCHESTRATOR, cancel, submit, topic_of
+from proto.agenda import ReminderView
 from proto.errors import ErrorCode
 from proto.orchestrator import NewSession, SessionOpened
 from proto.supervisor import Status, StatusReport
@@ -35,21 +40,41 @@ _LOOK_SECONDS = 0.25
 _STATUS_SECONDS = 1.0
 _STATUS_WITHIN_SECONDS = 2.0
 _OPEN_WITHIN_SECONDS = 30.0
+_NAMED = 5
 
 
 class Link:
     """The connection of one console to one session at a time."""
 
-    def __init__(self, port: Port, session: str, changed: Callable[[], None]) -> None:
-        """Create a link that follows nothing until `start`."""
+    def __init__(
+        self,
+        port: Port,
+        session: str,
+        changed: Callable[[], None],
+        reminded: Callable[[ReminderView], None] = lambda _reminder: None,
+        *,
+        seen: bool = True,
+    ) -> None:
+        """Create a link that follows nothing until `start`.
+
+        Args:
+            port: Connection to the running system.
+            session: Session to follow.
+            changed: Called after every change of the view, on any thread.
+            reminded: Called with each reminder that is new here, on any thread.
+            seen: Whether what this console shows is in front of a person.
+        """
         self.port = port
         self._changed = changed
+        self._reminded = reminded
+        self._seen = seen
         self._lock = threading.Lock()
         self._view = empty(session)
         self._stopped = threading.Event()
         self._threads = [
             threading.Thread(target=self._follow, name="session", daemon=True),
             threading.Thread(target=self._watch, name="status", daemon=True),
+            threading.Thread(target=self._remind, name="reminders", daemon=True),
         ]
 
     @property
@@ -77,6 +102,11 @@ class Link:
         for thread in self._threads:
             thread.start()
 
+    def start_reminders(self) -> None:
+        """Start following reminders only."""
+        self._threads = self._threads[-1:]
+        self.start()
+
     def stop(self) -> None:
         """Stop following; returns when the threads have ended, or after a moment."""
         self._stopped.set()
@@ -90,6 +120,7 @@ class Link:
     def send(self, text: str) -> None:
         """Hand in a message; returns at once, what becomes of it shows in the view."""
         idem = uuid.uuid4().hex
+        self.tell(Acted())
         self.tell(Typed(idem, text))
         self._work(self._submit, self.session, text, idem)
 
@@ -167,6 +198,21 @@ class Link:
         finally:
             subscription.close()
 
+    def _remind(self) -> None:
+        """Show reminders, whatever session is followed."""
+        showing = Showing(
+            show=self._show_reminder,
+            changed=lambda reminder: self.tell(Reminded(reminder)),
+            gone=lambda occurrence: self.tell(ReminderGone(occurrence)),
+            unanswered=lambda reminders: self.note(unanswered(reminders)),
+            seen=self._seen,
+        )
+        Reminders(self.port, showing).follow(self._stopped)
+
+    def _show_reminder(self, reminder: ReminderView) -> None:
+        self.tell(Reminded(reminder))
+        self._reminded(reminder)
+
     def _watch(self) -> None:
         while not self._stopped.is_set():
             try:
@@ -183,3 +229,11 @@ class Link:
 def sentence(error: ErisError) -> str:
     """Return an error in words."""
     return f"{error.message} {error.hint}".strip()
+
+
+def unanswered(reminders: Sequence[ReminderView]) -> str:
+    """Return which reminders were seen elsewhere and nobody has answered."""
+    number = "1 reminder waits" if len(reminders) == 1 else f"{len(reminders)} reminders wait"
+    rows = [f"{each.occurrence}  {headline(each)}" for each in reminders[-_NAMED:]]
+    more = [f"and {len(reminders) - _NAMED} more: /reminders"] if len(reminders) > _NAMED else []
+    return "\n".join([f"{number} for an answer:", *rows, *more])

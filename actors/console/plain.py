@@ -7,11 +7,14 @@ from typing import TextIO
 
 from actors.console.commands import QuitRequested, is_command, message_of, run_command
 from actors.console.link import Link, sentence
+from actors.console.view import REMINDER_MARK, answers_to
 from eris.actor import Port
 from eris.answer_printer import AnswerPrinter
 from eris.errors import ErisError
+from eris.reminding import details, headline
 from eris.surface import cancel, follow_turn, submit
 from eris.terminal_text import harmless
+from proto.agenda import ReminderView
 from proto.orchestrator import TurnState
 
 EXIT_OK = 0
@@ -26,9 +29,24 @@ def run_plain(port: Port, session: str, lines: Iterable[str], out: TextIO, notes
         session: Session that the messages belong to.
         lines: What the user says.
         out: Where answers go.
-        notes: Where receipts and failures go.
+        notes: Where receipts, failures and reminders go. If it's no terminal, nobody is known to
+            look at it, and a reminder that is written to it isn't counted as seen.
     """
-    link = Link(port, session, changed=lambda: None)
+    link = Link(
+        port,
+        session,
+        changed=lambda: None,
+        reminded=lambda reminder: _remind(notes, reminder),
+        seen=notes.isatty(),
+    )
+    link.start_reminders()
+    try:
+        return _run(link, lines, out, notes)
+    finally:
+        link.stop()
+
+
+def _run(link: Link, lines: Iterable[str], out: TextIO, notes: TextIO) -> int:
     code = EXIT_OK
     for line in lines:
         text = line.strip()
@@ -47,6 +65,19 @@ def run_plain(port: Port, session: str, lines: Iterable[str], out: TextIO, notes
             notes.flush()
             code = EXIT_FAILURE
     return code
+
+
+def _remind(notes: TextIO, reminder: ReminderView) -> None:
+    """Print a reminder, in one piece: the answer to a message may be under way."""
+    name = reminder.occurrence
+    rows = [
+        f"{REMINDER_MARK} {headline(reminder)}",
+        *(reminder.answer.splitlines() if reminder.answer else ()),
+        f"{name} · {details(reminder)}",
+        answers_to(name),
+    ]
+    notes.write(harmless("\n  ".join(rows)) + "\n")
+    notes.flush()
 
 
 def _turn(link: Link, text: str, printer: AnswerPrinter) -> bool:

@@ -13,7 +13,19 @@ from rich.markdown import Markdown
 from rich.padding import Padding
 from rich.text import Text
 
-from actors.console.view import Note, Pending, Status, Tone, View, notes_after, place_in_queue
+from actors.console.view import (
+    REMINDER_MARK,
+    Note,
+    Pending,
+    Shown,
+    Status,
+    Tone,
+    View,
+    answers_to,
+    notes_after,
+    place_in_queue,
+)
+from eris.reminding import details, headline
 from eris.terminal_text import harmless
 from proto.orchestrator import ToolCallView, TurnState, TurnView
 
@@ -33,10 +45,11 @@ _PARSER = MarkdownIt("commonmark", {"html": False}).enable("strikethrough").enab
 def transcript(view: View) -> Iterator[Part]:
     """Yield the parts of the transcript, top down."""
     notes = notes_after(view)
-    if view.ever_reached and not (view.conversation.turns or view.pending or view.notes):
+    said = view.conversation.turns or view.pending or view.notes
+    if view.ever_reached and not said:
         yield ("greeting",), partial(_aside, GREETING)
     for note in notes.get("", ()):
-        yield (note,), partial(note_part, note)
+        yield (note,), partial(_beside, note)
     for turn in view.conversation.turns:
         doing = _doing(view, turn)
         yield (
@@ -44,7 +57,7 @@ def transcript(view: View) -> Iterator[Part]:
             partial(turn_part, turn, doing, thought=view.show_thought, tools=view.show_tools),
         )
         for note in notes.get(turn.turn, ()):
-            yield (note,), partial(note_part, note)
+            yield (note,), partial(_beside, note)
     for pending in view.pending:
         yield (pending,), partial(pending_part, pending)
 
@@ -99,6 +112,27 @@ def _answer(turn: TurnView) -> Iterator[RenderableType]:
                 yield Padding(markdown(message), _INDENT)
     if turn.truncated:
         yield _aside("cut by the token limit (generation.max_tokens)")
+
+
+def _beside(each: Note | Shown) -> RenderableType:
+    return note_part(each) if isinstance(each, Note) else reminder_part(each)
+
+
+def reminder_part(shown: Shown) -> RenderableType:
+    """Return a reminder: what it's about, when it was due, and how to answer it."""
+    reminder = shown.reminder
+    name = harmless(reminder.occurrence)
+    parts: list[RenderableType] = [
+        Text(f"{REMINDER_MARK} {harmless(headline(reminder))}", style="bold yellow")
+    ]
+    if reminder.answer:
+        parts.append(Padding(markdown(harmless(reminder.answer)), _INDENT))
+    parts.append(_aside(f"{name} · {harmless(details(reminder))}"))
+    if shown.waits:
+        parts.append(_aside(answers_to(name)))
+    else:
+        parts.append(_aside("answered elsewhere" if shown.gone else str(reminder.state)))
+    return Group(*parts, Text())
 
 
 def note_part(note: Note) -> RenderableType:

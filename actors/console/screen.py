@@ -44,6 +44,7 @@ from actors.console.view import ThoughtToggled, Tone, ToolsToggled, status_of
 from eris.actor import Port
 from eris.errors import ErisError
 from eris.terminal_text import harmless
+from proto.agenda import ItemKind, ReminderView
 
 AGAIN_SECONDS = 2.0
 """Within this time a second Ctrl+C leaves."""
@@ -52,6 +53,8 @@ _REDRAW_SECONDS = 0.05
 _INPUT_LINES = 8
 _ESCAPE_SECONDS = 0.1
 """How long to wait after Esc for the rest of a key's sequence."""
+
+_HEARD = frozenset({ItemKind.ALARM, ItemKind.TIMER})
 
 _STYLE = {
     "status": "reverse",
@@ -126,7 +129,7 @@ class Screen:
     """The application and what its keys do."""
 
     def __init__(self, port: Port, session: str, *, color: bool, history: Path) -> None:
-        self.link = Link(port, session, self._changed)
+        self.link = Link(port, session, self._changed, self._ring)
         name = port.settings.vault.name or port.paths.vault.name
         self._vault = harmless(name).replace("\n", " ")
         self._hint = ""
@@ -182,6 +185,12 @@ class Screen:
 
     def _changed(self) -> None:
         self.application.invalidate()
+
+    def _ring(self, reminder: ReminderView) -> None:
+        """Sound the terminal's bell for what is meant to be heard; may be called on any thread."""
+        loop = self.application.loop
+        if loop is not None and reminder.kind in _HEARD:
+            loop.call_soon_threadsafe(self.application.output.bell)
 
     def _status(self) -> str:
         if self._hint:

@@ -9,6 +9,8 @@ from enum import StrEnum
 import msgspec
 
 from eris.conversation import Conversation, SessionEvent, fold
+from eris.reminding import UNANSWERED
+from proto.agenda import ReminderView
 from proto.orchestrator import (
     CallChanged,
     MessageDelta,
@@ -21,7 +23,10 @@ from proto.orchestrator import (
 from proto.supervisor import StatusReport
 
 NOTES_KEPT = 50
-"""Older notes are forgotten; the conversation itself is the orchestrator's."""
+"""Older notes and reminders are forgotten here; the conversation itself is the orchestrator's, and
+reminders are the agenda's."""
+
+REMINDER_MARK = "⏰"
 
 
 class Tone(StrEnum):
@@ -39,6 +44,21 @@ class Note(msgspec.Struct, frozen=True, kw_only=True):
     tone: Tone = Tone.PLAIN
     after: str = ""
     """Id of the turn below which it's shown; empty for above all turns."""
+
+
+class Shown(msgspec.Struct, frozen=True, kw_only=True):
+    """A reminder that was shown here."""
+
+    reminder: ReminderView
+    after: str = ""
+    """Id of the turn below which it's shown; empty for above all turns."""
+    gone: bool = False
+    """It was answered while nobody here heard it."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether nobody has answered it, as far as it's known."""
+        return not self.gone and self.reminder.state in UNANSWERED
 
 
 class Pending(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,6 +124,22 @@ class SessionJoined(msgspec.Struct, frozen=True):
     session: str
 
 
+class Reminded(msgspec.Struct, frozen=True):
+    """A reminder is to be shown, or one that was is different now."""
+
+    reminder: ReminderView
+
+
+class ReminderGone(msgspec.Struct, frozen=True):
+    """A reminder was answered, it isn't known how."""
+
+    occurrence: str
+
+
+class Acted(msgspec.Struct, frozen=True):
+    """The user has sent a message or a command."""
+
+
 LocalEvent = (
     Attached
     | Noted
@@ -114,6 +150,9 @@ LocalEvent = (
     | ThoughtToggled
     | ToolsToggled
     | SessionJoined
+    | Reminded
+    | ReminderGone
+    | Acted
 )
 Event = SessionEvent | LocalEvent
 
@@ -126,10 +165,19 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the session's events arrive."""
     ever_reached: bool = False
     pending: tuple[Pending, ...] = ()
-    notes: tuple[Note, ...] = ()
+    notes: tuple[Note | Shown, ...] = ()
+    """Notes and reminders, as they came."""
+    offered: tuple[str, ...] = ()
+    """Reminders that an answer without an id could mean: those that were waiting here when the user
+    last acted, and all that came since, answered meanwhile or not."""
     show_thought: bool = False
     show_tools: bool = False
     report: StatusReport | None = None
+
+    @property
+    def reminders(self) -> tuple[Shown, ...]:
+        """The reminders that were shown here."""
+        return tuple(each for each in self.notes if isinstance(each, Shown))
 
 
 def empty(session: str) -> View:
@@ -150,10 +198,13 @@ def update(view: View, event: Event) -> View:
         ):
             return _follow(view, event)
         case SessionJoined(session=session):
-            kept = {"show_thought", "show_tools", "report"}
-            return _replace(empty(session), **{name: getattr(view, name) for name in kept})
+            kept = {"show_thought", "show_tools", "report", "offered"}
+            kept_fields = {name: getattr(view, name) for name in kept}
+            return _replace(empty(session), notes=view.reminders, **kept_fields)
         case Noted() | Typed() | Accepted() | Refused():
             return _say(view, event)
+        case Reminded() | ReminderGone() | Acted():
+            return _remind(view, event)
         case _:
             return _replace(view, **_seen(view, event))
 
@@ -164,6 +215,47 @@ def _follow(view: View, event: SessionEvent) -> View:
     turns = {turn.turn for turn in conversation.turns}
     pending = tuple(one for one in view.pending if one.turn not in turns)
     return _replace(view, conversation=conversation, pending=pending)
+
+
+def _remind(view: View, event: Reminded | ReminderGone | Acted) -> View:
+    """What concerns reminders."""
+    match event:
+        case Acted():
+            waiting = tuple(one.reminder.occurrence for one in view.reminders if one.waits)
+            return _replace(view, offered=waiting)
+        case ReminderGone(occurrence=occurrence):
+            return _change_reminder(view, occurrence, gone=True)
+        case Reminded(reminder=reminder):
+            return _put_reminder(view, reminder)
+
+
+def _put_reminder(view: View, reminder: ReminderView) -> View:
+    name = reminder.occurrence
+    if any(one.reminder.occurrence == name for one in view.reminders):
+        return _change_reminder(view, name, reminder=reminder)
+    shown = Shown(reminder=reminder, after=_last_turn(view))
+    return _replace(
+        view,
+        notes=(*view.notes, shown)[-NOTES_KEPT:],
+        offered=(*view.offered, name)[-NOTES_KEPT:],
+    )
+
+
+def _change_reminder(view: View, occurrence: str, **changes: object) -> View:
+    return _replace(
+        view,
+        notes=tuple(
+            msgspec.structs.replace(each, **changes)
+            if isinstance(each, Shown) and each.reminder.occurrence == occurrence
+            else each
+            for each in view.notes
+        ),
+    )
+
+
+def _last_turn(view: View) -> str:
+    turns = view.conversation.turns
+    return turns[-1].turn if turns else ""
 
 
 def _seen(
@@ -207,8 +299,7 @@ def _forget(view: View, idem: str) -> View:
 
 
 def _note(view: View, text: str, tone: Tone) -> View:
-    turns = view.conversation.turns
-    note = Note(text=text, tone=tone, after=turns[-1].turn if turns else "")
+    note = Note(text=text, tone=tone, after=_last_turn(view))
     return _replace(view, notes=(*view.notes, note)[-NOTES_KEPT:])
 
 
@@ -216,13 +307,21 @@ def _replace(view: View, **changes: object) -> View:
     return msgspec.structs.replace(view, **changes)
 
 
-def notes_after(view: View) -> dict[str, list[Note]]:
-    """Return the notes by the turn that they stand below; those of forgotten turns are on top."""
+def notes_after(view: View) -> dict[str, list[Note | Shown]]:
+    """Return notes and reminders by the turn that they stand below.
+
+    Those of forgotten turns are on top.
+    """
     known = {turn.turn for turn in view.conversation.turns}
-    grouped: dict[str, list[Note]] = {}
-    for note in view.notes:
-        grouped.setdefault(note.after if note.after in known else "", []).append(note)
+    grouped: dict[str, list[Note | Shown]] = {}
+    for each in view.notes:
+        grouped.setdefault(each.after if each.after in known else "", []).append(each)
     return grouped
+
+
+def answers_to(occurrence: str) -> str:
+    """Return how a reminder is answered."""
+    return f"/done {occurrence} · /snooze {occurrence} in 1 hour · /dismiss {occurrence}"
 
 
 def place_in_queue(view: View, turn: TurnView) -> int:

@@ -19,6 +19,14 @@ PERMITTED: Mapping[Origin, frozenset[Effect]] = {
 }
 """What a turn of each origin may touch. An origin that isn't listed may touch nothing."""
 
+ONLY: Mapping[Origin, frozenset[str]] = {
+    # Writes to its own folder (the vault sees to that), and looks again later, which is limited by
+    # the day. What goes beyond is proposed, and waits until the user asks for it.
+    Origin.REMINDER: frozenset({"vault:write", "vault:append", "agenda:remind_self"}),
+}
+"""Of the tools that change something, those that a turn of an origin may use; one that isn't listed
+may use all that its effects permit."""
+
 _WHO = {
     Origin.USER: "the user",
     Origin.REMINDER: "a reminder",
@@ -43,6 +51,8 @@ def why_not(tool: str, effect: Effect, origin: Origin, denied: Collection[str]) 
     """
     if effect not in PERMITTED.get(origin, frozenset()):
         return f"{_WHO[origin]} may not {_WHAT[effect]}"
+    if effect is not Effect.READ and origin in ONLY and tool not in ONLY[origin]:
+        return f"{_WHO[origin]} may only propose that, and the user decides"
     if is_denied(tool, denied):
         return "it's switched off in the settings"
     return ""

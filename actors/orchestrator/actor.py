@@ -49,6 +49,7 @@ ORIGINS: Mapping[str, Origin] = {
     "web": Origin.USER,
     "api": Origin.USER,
     "discord": Origin.CHANNEL,
+    "agenda": Origin.REMINDER,
 }
 """Who starts a turn, by the role of the connection that submits it."""
 

@@ -33,6 +33,24 @@ ONLY_IF_SAID = _compile(
             \b(?:call(?:ing|ed)?|names?|address|always|never|prefer|answers?|units|i'?m|i\s+am|about\s+me
               |nenn\w*|hei(?:ß|ss)e|ich\s+bin|immer|lieber)\b
         """,
+        "agenda:remind_at": r"""
+            \b(?:remind|reminder|reminding|every|each|forget|ping|nudge|let\s+me\s+know|tell\s+me
+              |tomorrow|tonight|at\s+(?:\d|noon|midnight|half)|in\s+(?:an?|one|half|\d+)
+              |erinner\w*|vergess\w*|jede\w*|morgen|um\s+\d)\b
+        """,
+        "agenda:snooze": r"""
+            \b(?:snooz\w*|postpone\w*|put\b~\boff|later|again|not\s+now|später|nochmals?|verschieb\w*)\b
+        """,
+        "agenda:remove": r"""
+            \b(?:cancel\w*|delet\w*|remov\w*|stop\w*|turn\b~\boff|not\b~\bany\s*more|drop|clear
+              |lösch\w*|entfern\w*|streich\w*|abbrech\w*|brich)\b
+        """,
+        "agenda:remind_self": r"""
+            \b(?:you|yourself|tell\s+me|check|look|read|summari[sz]e|review|search|go\s+through|do
+              |schau\w*|lies|sag\s+mir|fass\w*|prüf\w*|du)\b
+        """,
+        "clock:timer": r"\b(?:timer|time|count\s*down|stoppuhr|eieruhr)\b",
+        "clock:alarm": r"\b(?:alarms?|wake|wakes|waking|get\s+up|weck\w*)\b",
     }
 )
 """Tools that no text means without these words: to an embedder `notes/today.md` is the daily note,
@@ -158,6 +176,43 @@ PHRASES = _compile(
         """,
         "vault:undo": r"^(?:please\s+|bitte\s+)?undo\b | \brückgängig\b",
         "skills:create": r"\b(?:create|make|write|save|add|learn)\b~\bskill\b",
+        "agenda:remind_at": r"""
+            \bremind\s+(?:me|us)\b(?!\s+again) | \bping\s+me\b | \bdon'?t\s+let\s+me\s+forget\b
+          | \b(?:set|create|make|add)\b~\breminder\b | \breminder\s+(?:for|at|in|on|every|to)\b
+          | ^(?:every|each)\s(?:[\w-]+\s+){1,3}?at\s+(?:\d|noon|midnight|half|quarter)
+          | \berinner\w*\s+(?:mich|uns)\b | ^jede[nrs]?\s(?:\w+\s+){1,3}?um\s+\w
+        """,
+        "agenda:remind_self": r"""
+            ^(?:every|each|tomorrow|tonight|on|in|at)\b~
+              \b(?:check|look|read|summari[sz]e|review|search|go\s+through)\b
+          | \bremind\s+yourself\b | \bby\s+yourself\b
+        """,
+        "agenda:list": r"""
+            \b(?:which|what|list|show|see|any|my|all)\s(?:\w+\s+){0,2}?(?:reminders|alarms|timers)\b
+          | \b(?:on|see|show)\s+(?:me\s+)?(?:my|the)\s+agenda\b
+          | \b(?:welche|zeig\w*|meine|alle)\s(?:\w+\s+){0,2}?(?:erinnerungen|wecker|timer)\b
+        """,
+        "agenda:complete": r"""
+            \b(?:done|finished|completed?)\b~\ba\d+\b
+          | \ba\d+(?:\.\d+)?\s(?:\w+\s+)?(?:done|finished)\b
+          | \b(?:mark|tick)\b~\ba\d+\b
+        """,
+        "agenda:remove": r"""
+            \b(?:cancel|delete|remove|stop|turn\s+off)\b~\b(?:reminders?|alarms?|timers?|a\d+)\b
+          | \bstop\s+reminding\b | \b(?:lösch\w*|entfern\w*)\b~\b(?:erinnerung|wecker|timer)\b
+        """,
+        "agenda:snooze": r"""
+            \bsnooze\b | \bremind\s+me\s+again\b | \b(?:postpone|put\s+off)\b~\breminder\b
+          | \berinner\w*\s+mich\b~\bnochmals?\b
+        """,
+        "clock:timer": r"""
+            ^(?!.*\b(?:cancel|stop|delete|remove|lösch\w*|show|list|which|what|left)\b).*\btimer\b
+          | \bcount\s*down\b
+        """,
+        "clock:alarm": r"""
+            \bwake\s+me\b | \b(?:set|add)\b~\balarm\b | ^alarm\b | \bweck\w*\s+mich\b
+          | \bwecker\s+(?:auf|um|für)\b
+        """,
         "clock:now": r"""
             ^is\s+(?:it|today)\s+(?:mon|tues|wednes|thurs|fri|satur|sun)day\b
           | \b(?:what|which)\s+(?:time|day|date|weekday|month|year)\s+(?:is|do)\b

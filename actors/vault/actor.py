@@ -17,6 +17,7 @@ from actors.vault.service.changes import paths_of
 from actors.vault.service.obsidian import ObsidianSettings
 from actors.vault.steps import Entry
 from actors.vault.tools import vault_tools
+from actors.vault.tools.own_folder import OwnFolder
 from actors.vault.vault_folder import VaultFolder
 from actors.vault.watching import Watcher
 from actors.vault.writing import NoteWriter
@@ -98,7 +99,8 @@ class Vault(ToolOwner):
             skill_folders=settings.skills,
         )
         reader = Reader(self._service.finder, lookup, clock=time.monotonic)
-        self.toolbox = ToolBox(vault_tools(self._service, reader))
+        own = OwnFolder.by(settings, self.port.settings.memory.core_note)
+        self.toolbox = ToolBox(vault_tools(self._service, reader, own))
         self._watcher.start()
         super().started()
 

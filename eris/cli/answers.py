@@ -47,5 +47,5 @@ def answer(reply: R, text: Callable[[R, Look], str], *, count: int = 0, remark: 
 def document_of(reply: msgspec.Struct) -> dict[str, object]:
     """Return the JSON document for a reply: its fields."""
     fields: dict[str, object] = msgspec.to_builtins(reply)
-    fields.pop("t")
+    fields.pop("t", None)
     return {"ok": True, **fields}

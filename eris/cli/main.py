@@ -22,6 +22,7 @@ COMMANDS: Final = {
     "undo": ("eris.cli.vault", "undo", "Take back what was done last to notes."),
     "memory": ("eris.cli.memory", "memory", "Search what is known, and keep facts."),
     "doc": ("eris.cli.memory", "doc", "Take documents in, search and read them."),
+    "agenda": ("eris.cli.agenda", "agenda", "Keep tasks and reminders, and see when they fire."),
     "status": ("eris.cli.system", "status", "Show every process of the running system."),
     "restart": ("eris.cli.system", "restart", "Restart one process."),
     "logs": ("eris.cli.system", "logs", "Show the log of a process."),

@@ -27,6 +27,8 @@ _EMOJI = {
     "cancelled": "❌",
 }
 """What is in front of each date, the usual one first; the names are Dataview's."""
+_FOR = ("due", "scheduled", "start")
+"""What a task is for, the one that counts first."""
 _NAMES = {emoji: name for name, several in _EMOJI.items() for emoji in several}
 _PRIORITIES = {"🔺": "highest", "⏫": "high", "🔼": "medium", "🔽": "low", "⏬": "lowest"}
 
@@ -72,6 +74,11 @@ class TaskDetails(msgspec.Struct, frozen=True):
     """Such as `every week when done`; empty if it doesn't recur."""
 
     @property
+    def date(self) -> tuple[str, dt.date] | None:
+        """The date that it's for, and what that is: `due`, `scheduled` or `start`."""
+        return next(((name, self.dates[name]) for name in _FOR if name in self.dates), None)
+
+    @property
     def done(self) -> bool:
         """Whether it's ticked."""
         return self.mark in "xX"
@@ -85,6 +92,22 @@ class TaskDetails(msgspec.Struct, frozen=True):
 def tasks_of(note: Note) -> tuple[TaskDetails, ...]:
     """Return the tasks of a note, in its order."""
     return tuple(_task(note, place) for place in note.tasks)
+
+
+def has_date(text: str) -> bool:
+    """Whether a task's text has a date that it's for: due, scheduled or start."""
+    return any(_name_of(field) in _FOR and _date_of(field) for field in _DATE_FIELD.finditer(text))
+
+
+def details_of(text: str) -> TaskDetails | None:
+    """Return what a task's text says, as `TaskDetails.text` has it; None if it's none."""
+    found = tasks_of(parse(f"- [ ] {text}"))
+    return found[0] if found else None
+
+
+def identity(text: str) -> str:
+    """Return what stays of a task's text when it's ticked and unticked."""
+    return " ".join(_without_dates(text, {"completion", "cancelled"}).split())
 
 
 def task_named(
@@ -318,9 +341,7 @@ def _field(note: Note, name: str, date: dt.date, task: TaskDetails | None = None
 
 def _next_occurrence(note: Note, task: TaskDetails, today: dt.date) -> str:
     """Return the line of a recurring task's next occurrence."""
-    reference = next(
-        (task.dates[name] for name in ("due", "scheduled", "start") if name in task.dates), None
-    )
+    reference = next((task.dates[name] for name in _FOR if name in task.dates), None)
     following = next_date(task.recurrence, reference, today)
     if following is None:
         raise InvalidError(

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.bench import bus, decoding, grammar, memory, system, vault
+from tests.bench import agenda, bus, decoding, grammar, memory, system, vault
 
 GOALS: dict[str, tuple[str, float]] = {
     "grammar.maskbench.compiled": (">=", 0.97),
@@ -50,6 +50,11 @@ GOALS: dict[str, tuple[str, float]] = {
     "memory.edge_vs_local": ("<=", 0.1),
     "memory.reopen_s": ("<=", 1),
     "memory.rss_mb": ("<=", 450),
+    "agenda.lost": ("<=", 0),
+    "agenda.doubled": ("<=", 0),
+    "agenda.add_ms_p95": ("<=", 5),
+    "agenda.next_due_ms": ("<=", 1),
+    "agenda.idle_wakeups_per_min": ("<=", 1),
 }
 
 
@@ -78,6 +83,7 @@ SECTIONS: dict[str, Callable[[], dict[str, Any]]] = {
     "decode": _decode,
     "vault": vault.measure,
     "memory": memory.measure,
+    "agenda": agenda.measure,
 }
 
 

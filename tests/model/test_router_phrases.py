@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from actors.agenda.actor import clock_tools
+from actors.agenda.clock_tools import clock_tools
+from actors.agenda.tools import agenda_tools
 from actors.memory.embedder import MiniLM
 from actors.memory.tools import memory_tools
 from actors.memory.work import batches
@@ -41,7 +42,12 @@ PHRASES = [
 def declared() -> list[Tool[Any]]:
     """Every tool of the first actors; nothing is called, so they need no vault."""
     nothing: Any = None
-    return [*vault_tools(nothing, nothing), *clock_tools(nothing, {}), *memory_tools(nothing)]
+    return [
+        *vault_tools(nothing, nothing),
+        *clock_tools(nothing, {}),
+        *agenda_tools(nothing),
+        *memory_tools(nothing),
+    ]
 
 
 class Bench:

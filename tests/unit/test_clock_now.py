@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from actors.agenda.actor import clock_tools
 from actors.agenda.clock import local_moment, system_zone, time_told, utc_offset
+from actors.agenda.clock_tools import clock_tools
 from eris.tools import ToolBox
 from proto.tools import CallTool, Origin
 

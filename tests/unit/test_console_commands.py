@@ -81,7 +81,7 @@ def test_two_slashes_send_a_message_that_begins_with_one(line, command, message)
     [
         ("/", [f"/{command.name}{' ' if command.argument else ''}" for command in COMMANDS]),
         ("/he", ["/help"]),
-        ("/re", ["/restart "]),
+        ("/res", ["/restart "]),
         ("hello", []),
         ("/nothing", []),
         ("//", []),

@@ -15,7 +15,7 @@ from eris.vault.anchors import find_anchor
 from eris.vault.markdown import parse
 from eris.vault.note import Note, PropertyValue, Span
 from eris.vault.sections import heading_named
-from eris.vault.tasks import tasks_of
+from eris.vault.tasks import has_date, tasks_of
 from proto.vault import (
     Files,
     Found,
@@ -271,7 +271,11 @@ class Answers:
         else:
             unready = self._unready()
             found = [(each.path, each.line, each.mark, each.text) for each in self._index.tasks()]
-        wanted = [each for each in found if request.done in {None, each[2] in _DONE}]
+        wanted = [
+            each
+            for each in found
+            if request.done in {None, each[2] in _DONE} and (not request.dated or has_date(each[3]))
+        ]
         shown = wanted[request.offset : request.offset + request.limit]
         views = tuple(
             TaskView(path=path, line=line, text=text, done=mark in _DONE, due=_due(text))

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from actors.vault.service import VaultService
+from actors.vault.tools.own_folder import OwnFolder
 from actors.vault.tools.shared import (
     CONTENT_ALIASES,
     PATH_ALIASES,
@@ -97,10 +98,16 @@ _KINDS = {
 }
 
 
-def changing_tools(service: VaultService) -> tuple[Tool[Any], ...]:
-    """Declare them."""
+def changing_tools(service: VaultService, own: OwnFolder) -> tuple[Tool[Any], ...]:
+    """Declare them.
+
+    Args:
+        service: Does what they ask for.
+        own: Where turns may write that the user didn't start.
+    """
 
     def write(arguments: WriteNote, call: Call) -> Outcome:
+        own.check(service, call, arguments.path)
         cause = cause_of(call, "vault:write")
         receipt = service.writer.write(
             cause, arguments.path, arguments.content, Mode(arguments.mode)
@@ -108,6 +115,7 @@ def changing_tools(service: VaultService) -> tuple[Tool[Any], ...]:
         return written_told(service.changes.written(receipt))
 
     def append(arguments: AppendNote, call: Call) -> Outcome:
+        own.check(service, call, arguments.path)
         request = EditNote(
             idem=call.call_id,
             kind=EditKind.APPEND,
