@@ -56,6 +56,10 @@ VICTIMS = ("agenda", "orchestrator", "erisd", "console", "desktop")
 CONFIGURATION = """
 [supervisor]
 actors = ["bus", "inference", "gatekeeper", "router", "agenda", "orchestrator"]
+[defaults]
+intensity = 10000
+stable_s = 0.5
+backoff_max_s = 0.2
 [actor.agenda]
 command = ["{python}", "-m", "tests.problem_actors.agenda_with_clock"]
 [actor.inference]
