@@ -39,7 +39,8 @@ def asked(system, text):
     done = system.eris("ask", "--json", text, within=280)
     assert done.returncode == 0, done.stderr
     turn = json.loads(done.stdout)
-    return [call for call in turn["calls"] if call["state"] == "ok"]
+    calls = json.loads(done.stdout)["tool_calls"]
+    return [call for call in calls if call["state"] == "ok"]
 
 
 def test_remind_me_in_one_minute_fires_once_although_the_agenda_is_killed(system):
