@@ -20,6 +20,7 @@ from eris.dates.parts import (
     Monthly,
     Part,
     Repeat,
+    Span,
     Times,
     Until,
     Weekly,
@@ -81,6 +82,8 @@ def _times() -> list[tuple[str, Reading]]:
          lambda _, v: read.spoken(v[1], -30 - integer(v[0]), None)),
         ("AT? <integer> MINUTES? nach halb <integer>",
          lambda _, v: read.spoken(v[1], -30 + integer(v[0]), None)),
+        ("from|von|between|zwischen <integer> to|until|till|bis|and|und <integer>",
+         lambda *_: (Span(),)),
         ("AT? noon|midday", lambda *_: (DayPart("noon"),)),
         ("AT? midnight|mitternacht", lambda *_: (Midnight(),)),
         ("AT? <by_day_part>", lambda _, v: (DayPart(str(v[0])),)),
@@ -160,12 +163,11 @@ def _days() -> list[tuple[str, Reading]]:
         ("ON? THE? END OF? THE? week|woche", lambda c, _: (
             Day(days.week_start(c.today, c.options.first_weekday) + dt.timedelta(6)),)),
         ("ON? THE? <ordinal> <weekday> OF <month>",
-         lambda c, v: days.nth_of_month(
-             c.today, integer(v[0]), integer(v[1]), month=integer(v[2]))),
+         lambda c, v: read.nth_in(c, v[0], v[1], month=integer(v[2]))),
         ("ON? THE? <ordinal> <weekday> OF? NEXT MONTHLY",
-         lambda c, v: days.nth_of_month(c.today, integer(v[0]), integer(v[1]), ahead=1)),
+         lambda c, v: read.nth_in(c, v[0], v[1], ahead=1)),
         ("ON? THE? <ordinal> <weekday> OF THE|THIS? MONTHLY",
-         lambda c, v: days.nth_of_month(c.today, integer(v[0]), integer(v[1]), ahead=0)),
+         lambda c, v: read.nth_in(c, v[0], v[1], ahead=0)),
     ]  # fmt: skip
 
 
@@ -279,6 +281,7 @@ def _beside() -> list[tuple[str, Reading]]:
         ("<amount> <unit> AND? <amount> <unit>", lambda _, v: read.lasting_both(v, firm=False)),
         ("ON? <slash>", lambda c, v: days.slashed(read.numbers(v[0]), c.options.order)),
         ("in? <zone> time?", lambda _, v: (Zone(str(v[0])),)),
+        ("<offset>", lambda _, v: read.offset(v[0])),
     ]  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from eris.dates.parts import (
     Day,
     DayPart,
     Elapsed,
+    Offset,
     Part,
     Repeat,
     Weekly,
@@ -56,6 +57,14 @@ def written(value: object, meridian: object) -> tuple[Part, ...]:
     """A time in digits."""
     hour, minute, second = numbers(value)
     return (Clock(hour, minute, second, meridian=str(meridian or "")),)
+
+
+def offset(value: object) -> tuple[Part, ...]:
+    """An offset as `UTC+02:00`."""
+    sign, clock = str(value)[3], str(value)[4:]
+    hours, minutes = (int(part) for part in clock.split(":"))
+    east = dt.timedelta(hours=hours, minutes=minutes)
+    return (Offset(-east if sign == "-" else east),)
 
 
 def four(value: object) -> tuple[Part, ...]:
@@ -164,6 +173,15 @@ def nth(number: object, weekday: object, month: object = None) -> tuple[Part, ..
     if month is not None:
         return (Repeat("YEARLY", by=(("BYMONTH", str(month)), *by)),)
     return (Repeat("MONTHLY", by=by),)
+
+
+def nth_in(
+    context: Context, number: object, weekday: object, month: int | None = None, ahead: int = 0
+) -> tuple[Part, ...]:
+    """The n-th such day of the week in a month."""
+    return days.nth_of_month(
+        context.today, integer(number), integer(weekday), month=month, ahead=ahead
+    )
 
 
 def of_month(day: object) -> tuple[Part, ...]:

@@ -22,6 +22,7 @@ _TOKEN = re.compile(
     r"|(?P<decimal>\d{1,4}[.,]\d{1,2})(?![\d.,])"
     r"|(?P<number>\d{1,12})"
     r"|(?P<meridian>[ap]\.m\.?|[ap]m\b)"
+    r"|(?P<offset>(?:UTC|GMT)[+-]\d{2}:\d{2}\b)"
     r"|(?P<zone>[A-Z][A-Za-z]{1,30}(?:/[A-Z][A-Za-z_+\-0-9]{1,40}){1,2}|UTC\b|GMT\b)"
     r"|(?P<word>[^\W\d_]+(?:['’-][^\W\d_]+){0,3})"  # noqa: RUF001 - typed by telephones
     r"|(?P<other>[^\s])",
@@ -113,7 +114,7 @@ def _written(kind: str, text: str) -> dict[str, Value]:  # noqa: PLR0911 - one f
             return {kind: tuple(int(part) for part in re.split(r"[./]\s?", text) if part)}
         case "meridian":
             return {"meridian": text[0].lower()}
-        case "iso" | "zone":
+        case "iso" | "zone" | "offset":
             return {kind: text}
         case _:
             return {}

@@ -71,6 +71,22 @@ def placed(wall: dt.datetime, zone: str) -> tuple[dt.datetime, str]:
     return local, ""
 
 
+def at_offset(wall: dt.datetime, east: dt.timedelta, zone: str) -> dt.datetime:
+    """Return the instant of a wall time at an offset from UTC, in a zone.
+
+    Raises:
+        InvalidError: There is no such offset or zone, or the instant is too far.
+    """
+    try:
+        return wall.replace(tzinfo=dt.timezone(east)).astimezone(zone_of(zone))
+    except ValueError as error:
+        raise InvalidError(
+            f"There is no time zone {east} from UTC.", hint="Say an offset such as UTC+02:00."
+        ) from error
+    except OverflowError as error:
+        raise too_far() from error
+
+
 def later(moment: dt.datetime, seconds: int) -> dt.datetime:
     """Return the time after so many elapsed seconds, whatever the clocks do meanwhile.
 

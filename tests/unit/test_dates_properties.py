@@ -85,11 +85,12 @@ def test_any_text_is_understood_as_later_or_refused_with_a_hint(text, now, optio
     for reading in (understand, find):
         try:
             got = reading(text, now, options)
-        except InvalidError as refusal:
-            hint = refusal.hint
-            got = None
-        if got is None:
-            assert hint
+        except InvalidError as error:
+            refused = error
+        else:
+            refused = None
+        if refused:
+            assert refused.hint
             continue
         meant = got if reading is understand else got.meant
         assert when(meant.meaning).timestamp() > now.timestamp()
