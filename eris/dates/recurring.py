@@ -44,7 +44,7 @@ def recurrence(
         time = time_of_day(said, now, options, told)
         # Midnight ends a day, but a rule names the day on which it fires.
         start, time_said = dt.datetime.combine(_first_day(begins, now), time.at), time.said
-        if not by and zones.placed(start, zone)[0] <= now:
+        if not by and not zones.is_after(zones.placed(start, zone)[0], now):
             start = dt.datetime.combine(days.plus(start.date(), 1), time.at)
     wall, first, note = rules.first_after(rule, start, zone, now)
     rule += _end(said, first, zone)
@@ -97,7 +97,7 @@ def _end(said: Said, first: dt.datetime, zone: str) -> str:
         return ""
     date = next(days.candidates(said.until, first.date()))
     last = zones.placed(dt.datetime.combine(date, dt.time(23, 59, 59)), zone)[0]
-    if last < first:
+    if zones.is_after(first, last):
         raise InvalidError(
             f"It would end on {date.isoformat()}, before it begins on {first:%Y-%m-%d}.",
             hint=f"Let it end after {first:%Y-%m-%d}.",

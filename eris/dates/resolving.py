@@ -96,12 +96,15 @@ def _instant(said: Said, now: dt.datetime, zone: str, options: Options, told: li
             local, note = zones.at_offset(wall, said.offset.east, zone), ""
         else:
             local, note = zones.placed(wall, zone)
-        if local <= now and isinstance(said.day, Day):
+        second = zones.second_of(local)
+        if said.offset is None and zones.is_after(second, now) and not zones.is_after(local, now):
+            local, note = second, f"the first {wall:%H:%M} has passed: the second one"
+        if not zones.is_after(local, now) and isinstance(said.day, Day):
             if date != today or time.said:
                 _refuse_past(local, now, _suggested(local, now, said))
             local, note = _later_today(time, now, zone, said), ""
             told.append(f"{time.at:%H:%M} has passed today: {local:%H:%M}")
-        if local > now:
+        if zones.is_after(local, now):
             told += _about_day(said.day, date, local, now, passed=passed)
             told += [note] if note else []
             return Instant(local=local, zone=zone, time_said=time.said, all_day=all_day)
@@ -138,14 +141,14 @@ def _later_today(time: TimeOfDay, now: dt.datetime, zone: str, said: Said) -> dt
     if hour < time.vague_until:
         wall = dt.datetime.combine(now.date(), dt.time(hour))
         local = zones.placed(wall, zone)[0]
-        if local > now:
+        if zones.is_after(local, now):
             return local
     local = zones.placed(dt.datetime.combine(now.date(), time.at), zone)[0]
     raise _past(local, now, _suggested(local, now, said))
 
 
 def _refuse_past(local: dt.datetime, now: dt.datetime, suggestion: str) -> None:
-    if local <= now:
+    if not zones.is_after(local, now):
         raise _past(local, now, suggestion)
 
 
@@ -164,7 +167,7 @@ def _suggested(local: dt.datetime, now: dt.datetime, said: Said) -> str:
         suggestions.append(f"'tomorrow at {time}'")
         if isinstance(said.clock, Clock) and local.hour < _NOON:
             evening = local.replace(hour=local.hour + _NOON)
-            suggestions += [f"'today at {evening:%H:%M}'"] if evening > now else []
+            suggestions += [f"'today at {evening:%H:%M}'"] if zones.is_after(evening, now) else []
     else:
         later = (
             next(
@@ -179,6 +182,6 @@ def _suggested(local: dt.datetime, now: dt.datetime, said: Said) -> str:
 
 def _can_be(local: dt.datetime, year: int, now: dt.datetime) -> bool:
     try:
-        return local.replace(year=year) > now
+        return zones.is_after(local.replace(year=year), now)
     except ValueError:
         return year > now.year + 1

@@ -124,15 +124,15 @@ def first_after(
     parts = parts_of(rule)
     if parts["FREQ"] in ELAPSED:
         first, told = zones.placed(start, zone)
-        if first <= now:
-            passed = int((now - first).total_seconds()) // _step(parts) + 1
+        if not zones.is_after(first, now):
+            passed = int(zones.elapsed(first, now)) // _step(parts) + 1
             first, told = zones.later(first, passed * _step(parts)), ""
         walls = [(first.replace(tzinfo=None), first, told)]
     else:
         walls = [(wall, *zones.placed(wall, zone)) for wall in _some_walls(parts, start, zone, now)]
     until = _until(parts, zone)
     for wall, local, told in walls:
-        if until and local > until:
+        if until and zones.is_after(local, until):
             raise InvalidError(
                 f"The rule {rule!r} ends before it fires for the first time.",
                 hint=f"Let it end after {local:%Y-%m-%d %H:%M}.",
@@ -150,7 +150,7 @@ def _some_walls(
     left_out = {"COUNT", "UNTIL", "INTERVAL"}
     endless = {name: value for name, value in parts.items() if name not in left_out}
     for wall in _walls(endless, start, _sum(start, LONGEST_SEARCH)):
-        if zones.placed(wall, zone)[0] > now:
+        if zones.is_after(zones.placed(wall, zone)[0], now):
             yield wall
             return
 
@@ -161,9 +161,11 @@ def _after(rule: Recurrence, after: dt.datetime, zone: str) -> Iterator[dt.datet
     series = _elapsed if parts["FREQ"] in ELAPSED else _local
     last = after
     for local in series(parts, rule, after, zone):
-        if until and local > until:
+        if until and zones.is_after(local, until):
             return
-        if local > last:  # what a gap in the clock's time moved onto the next one fires once
+        if zones.is_after(
+            local, last
+        ):  # what a gap in the clock's time moved onto the next one fires once
             yield local
             last = local
 
@@ -183,7 +185,7 @@ def _elapsed(
     parts: dict[str, str], rule: Recurrence, after: dt.datetime, zone: str
 ) -> Iterator[dt.datetime]:
     first = zones.placed(rule.start, zone)[0]
-    passed = max(0, int((after - first).total_seconds()) // _step(parts))
+    passed = max(0, int(zones.elapsed(first, after)) // _step(parts))
     count = int(parts["COUNT"]) if "COUNT" in parts else None
     for number in range(passed, passed + 2 + LONGEST_SEARCH // dt.timedelta(seconds=_step(parts))):
         if count is not None and number >= count:
