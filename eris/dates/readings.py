@@ -149,6 +149,13 @@ def lasting_both(values: Captured, *, firm: bool) -> tuple[Part, ...]:
     return (Elapsed(sum(amounts), firm),) if len(amounts) == len("ab") else ()
 
 
+def hours_minutes(hours: object, minutes: object) -> tuple[Part, ...]:
+    """An amount such as `1h30`; `14h30` could be a time of the day as well."""
+    if integer(hours) >= 10:  # noqa: PLR2004 - two digits, as the clock has
+        return ()
+    return lasting_both((integer(hours), "hour", integer(minutes), "minute"), firm=False)
+
+
 def every(unit: object, interval: object) -> tuple[Part, ...]:
     """Every so many units."""
     frequency = days.FREQUENCIES.get(str(unit))
@@ -162,6 +169,11 @@ def on_weekdays(weekdays: Sequence[object], interval: object = 1) -> tuple[Part,
         return ()
     chosen = sorted({integer(day) for day in weekdays})
     return (Repeat("WEEKLY", weeks, (("BYDAY", ",".join(days.CODES[day] for day in chosen)),)),)
+
+
+def weekday_span(first: int, last: int) -> tuple[Part, ...]:
+    """Every week from one day to another."""
+    return on_weekdays([(first + ahead) % 7 for ahead in range((last - first) % 7 + 1)])
 
 
 def nth(number: object, weekday: object, month: object = None) -> tuple[Part, ...]:

@@ -78,10 +78,22 @@ def tokens_of(text: str, languages: tuple[Language, ...], *, whole: bool) -> lis
         meanings |= _written(kind, match[0])
         if word in shorts and _means_weekday(match, whole=whole):
             meanings["weekday"] = shorts[word]
+        meanings |= _weekday_span(word, lexicon, shorts)
         if not whole and any(start <= match.start() < end for start, end in greetings):
             meanings, word = {}, ""
         tokens.append(Token(word, match.start(), match.end(), meanings))
     return tokens
+
+
+def _weekday_span(
+    word: str, lexicon: dict[str, dict[str, Value]], shorts: dict[str, int]
+) -> dict[str, Value]:
+    """Return what two days of the week with a hyphen mean, such as `Mo-Fr`."""
+    ends = [shorts.get(name, lexicon.get(name, {}).get("weekday")) for name in word.split("-")]
+    match ends:
+        case [int(first), int(last)]:
+            return {"weekday_span": (first, last)}
+    return {}
 
 
 def _means_weekday(match: re.Match[str], *, whole: bool) -> bool:

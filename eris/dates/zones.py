@@ -97,12 +97,9 @@ def is_after(one: dt.datetime, other: dt.datetime) -> bool:
 
 def elapsed(begin: dt.datetime, end: dt.datetime) -> float:
     """Return the seconds from one aware time to another, whatever the clocks do meanwhile."""
-    return (_utc(end) - _utc(begin)).total_seconds()
-
-
-def _utc(moment: dt.datetime) -> dt.datetime:
-    # No conversion, which would fail within a day of the years 1 and 9999.
-    return moment.replace(tzinfo=None) - (moment.utcoffset() or dt.timedelta(0))
+    walls = end.replace(tzinfo=None) - begin.replace(tzinfo=None)
+    offsets = (end.utcoffset() or dt.timedelta(0)) - (begin.utcoffset() or dt.timedelta(0))
+    return (walls - offsets).total_seconds()
 
 
 def second_of(local: dt.datetime) -> dt.datetime:
