@@ -49,6 +49,7 @@ GROUPS = {
     "END": "end|ende",
     "MINUTES": "minutes|minute|minuten|min",
     "MONTHLY": "month|monat|monats|monates",
+    "TIMES": "times|mal",
     "OCLOCK": "uhr|o'clock|oclock|hours",
 }
 
