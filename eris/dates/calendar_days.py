@@ -2,8 +2,10 @@
 
 import calendar
 import datetime as dt
+import itertools
+from collections.abc import Iterator
 
-from eris.dates.parts import Clock, Day, Moment, Part, Yearly
+from eris.dates.parts import AnyDay, Clock, Day, Moment, Monthly, Part, Weekly, Yearly
 from eris.dates.zones import too_far
 from eris.errors import InvalidError
 
@@ -166,3 +168,29 @@ def iso(text: str) -> tuple[Part, ...]:
         except OverflowError as error:
             raise too_far() from error
     return (*date, Clock(time.hour, time.minute, time.second))
+
+
+def candidates(day: AnyDay | None, today: dt.date) -> Iterator[dt.date]:
+    """Yield the days that can be meant, in rising order."""
+    match day:
+        case None:
+            yield from (plus(today, ahead) for ahead in (-1, 0, 1, 2))
+        case Day():
+            yield day.date
+        case Weekly():
+            first = on_or_after(plus(today, int(day.strict)), day.weekday)
+            yield from (plus(first, 7 * (day.weeks + ahead)) for ahead in range(3))
+        case Monthly():
+            if not -1 <= day.day <= 31 or day.day == 0:  # noqa: PLR2004 - days of a month
+                raise InvalidError(f"No month has a {day.day}.", hint="Say a day from 1 to 31.")
+            for ahead in itertools.count():
+                yield from _day_of(month_start(today, ahead), day.day)
+        case Yearly():
+            for year in range(today.year, min(today.year + 41, dt.MAXYEAR)):
+                yield from _day_of(dt.date(year, day.month, 1), day.day)
+
+
+def _day_of(month: dt.date, day: int) -> Iterator[dt.date]:
+    last = calendar.monthrange(month.year, month.month)[1]
+    if day <= last:
+        yield month.replace(day=last if day == -1 else day)

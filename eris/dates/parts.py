@@ -86,7 +86,6 @@ class Repeat:
     frequency: str
     interval: int = 1
     by: tuple[tuple[str, str], ...] = ()
-    told: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -113,5 +112,31 @@ class Zone:
     name: str
 
 
+@dataclasses.dataclass(frozen=True)
+class Span:
+    """From one time to another, which no instant is."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Offset:
+    """From UTC: which of two equal times is meant when the clocks go back."""
+
+    east: dt.timedelta
+
+
 AnyDay = Day | Weekly | Monthly | Yearly
-Part = AnyDay | Clock | Midnight | DayPart | Moment | Elapsed | Repeat | Times | Until | From | Zone
+Part = (
+    AnyDay
+    | Clock
+    | Midnight
+    | DayPart
+    | Moment
+    | Elapsed
+    | Repeat
+    | Times
+    | Until
+    | From
+    | Zone
+    | Offset
+    | Span
+)

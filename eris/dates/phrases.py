@@ -20,6 +20,7 @@ from eris.dates.parts import (
     Monthly,
     Part,
     Repeat,
+    Span,
     Times,
     Until,
     Weekly,
@@ -43,14 +44,13 @@ GROUPS = {
     "TO": "to|before|vor|till",
     "IN": "in|within|binnen",
     "FOR": "for|für",
-    "AND": "and|und|&|,|,",
+    "AND": "and|und|&|,",
     "OTHER": "other|second|zweite|zweiten|zweites|zweiter",
     "END": "end|ende",
     "MINUTES": "minutes|minute|minuten|min",
-    "MORNING": "morgen|früh",
     "MONTHLY": "month|monat|monats|monates",
-    "OCLOCK": "uhr|o'clock|oclock|hours",
     "TIMES": "times|mal",
+    "OCLOCK": "uhr|o'clock|oclock|hours",
 }
 
 
@@ -81,6 +81,8 @@ def _times() -> list[tuple[str, Reading]]:
          lambda _, v: read.spoken(v[1], -30 - integer(v[0]), None)),
         ("AT? <integer> MINUTES? nach halb <integer>",
          lambda _, v: read.spoken(v[1], -30 + integer(v[0]), None)),
+        ("from|von|between|zwischen <integer> to|until|till|bis|and|und <integer>",
+         lambda *_: (Span(),)),
         ("AT? noon|midday", lambda *_: (DayPart("noon"),)),
         ("AT? midnight|mitternacht", lambda *_: (Midnight(),)),
         ("AT? <by_day_part>", lambda _, v: (DayPart(str(v[0])),)),
@@ -151,6 +153,8 @@ def _days() -> list[tuple[str, Reading]]:
         ("ON? THE? END OF? THE? MONTHLY", lambda *_: (Monthly(-1),)),
         ("ON? THE? last|letzten day|tag|tages OF? THE|THIS? MONTHLY",
          lambda *_: (Monthly(-1),)),
+        ("ON? THE? last|letzten day|tag OF? <month>",
+         lambda _, v: (Yearly(integer(v[0]), -1),)),
         ("ON? monatsende", lambda *_: (Monthly(-1),)),
         ("ON? THE? END OF? NEXT|nächsten MONTHLY", lambda c, _: (
             Day(days.month_start(c.today, 2) - dt.timedelta(1)),)),
@@ -160,12 +164,11 @@ def _days() -> list[tuple[str, Reading]]:
         ("ON? THE? END OF? THE? week|woche", lambda c, _: (
             Day(days.week_start(c.today, c.options.first_weekday) + dt.timedelta(6)),)),
         ("ON? THE? <ordinal> <weekday> OF <month>",
-         lambda c, v: days.nth_of_month(
-             c.today, integer(v[0]), integer(v[1]), month=integer(v[2]))),
+         lambda c, v: read.nth_in(c, v[0], v[1], month=integer(v[2]))),
         ("ON? THE? <ordinal> <weekday> OF? NEXT MONTHLY",
-         lambda c, v: days.nth_of_month(c.today, integer(v[0]), integer(v[1]), ahead=1)),
+         lambda c, v: read.nth_in(c, v[0], v[1], ahead=1)),
         ("ON? THE? <ordinal> <weekday> OF THE|THIS? MONTHLY",
-         lambda c, v: days.nth_of_month(c.today, integer(v[0]), integer(v[1]), ahead=0)),
+         lambda c, v: read.nth_in(c, v[0], v[1], ahead=0)),
     ]  # fmt: skip
 
 
@@ -224,12 +227,17 @@ def _repeats() -> list[tuple[str, Reading]]:
         ("on? EVERY <weekday> AND <weekday> AND and? <weekday>", lambda _, v: read.on_weekdays(v)),
         ("on? EVERY <weekday> AND <weekday> AND <weekday> AND and? <weekday>",
          lambda _, v: read.on_weekdays(v)),
-        ("on? <weekdays>", lambda _, v: read.on_weekdays(v)),
-        ("on? <weekdays> AND <weekdays>", lambda _, v: read.on_weekdays(v)),
+        ("on|immer|always? <weekdays>", lambda _, v: read.on_weekdays(v)),
+        ("on|immer|always? <weekdays> AND <weekdays>", lambda _, v: read.on_weekdays(v)),
         ("on? <weekdays> AND <weekdays> AND and? <weekdays>", lambda _, v: read.on_weekdays(v)),
-        ("on? EVERY? weekdays|werktags|wochentags", lambda *_: read.on_weekdays(range(5))),
+        ("on|immer|always? EVERY? weekdays|werktags|wochentags",
+         lambda *_: read.on_weekdays(range(5))),
         ("on|an? EVERY weekday|werktag|wochentag|workday",
          lambda *_: read.on_weekdays(range(5))),
+        ("on? EVERY? weekends|wochenends", lambda *_: read.on_weekdays((5, 6))),
+        ("on? EVERY? <weekday_span>", lambda _, v: read.weekday_span(*read.numbers(v[0]))),
+        ("on? EVERY <weekday> to|through|bis <weekday>",
+         lambda _, v: read.weekday_span(integer(v[0]), integer(v[1]))),
         ("ON? EVERY weekend|wochenende", lambda *_: read.on_weekdays((5, 6))),
         ("EVERY <day_part>", lambda _, v: (Repeat("DAILY"), DayPart(str(v[0])))),
         ("EVERY <weekday> <day_part>", lambda _, v: (*read.on_weekdays(v[:1]), DayPart(str(v[1])))),
@@ -275,10 +283,13 @@ def _beside() -> list[tuple[str, Reading]]:
         ("<integer> MINUTES? TO <integer> uhr? <meridian>?",
          lambda _, v: read.spoken(v[1], -integer(v[0]), v[2])),
         ("<amount> <unit>", lambda _, v: read.lasting(v[0], v[1])),
+        ("FOR? <integer> h <integer>",
+         lambda _, v: read.hours_minutes(v[0], v[1])),
         ("<amount> and a half <unit>", lambda _, v: read.lasting_more(v[0], v[1], 0.5, firm=False)),
         ("<amount> <unit> AND? <amount> <unit>", lambda _, v: read.lasting_both(v, firm=False)),
         ("ON? <slash>", lambda c, v: days.slashed(read.numbers(v[0]), c.options.order)),
         ("in? <zone> time?", lambda _, v: (Zone(str(v[0])),)),
+        ("<offset>", lambda _, v: read.offset(v[0])),
     ]  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from eris.dates.parts import (
     Day,
     DayPart,
     Elapsed,
+    Offset,
     Part,
     Repeat,
     Weekly,
@@ -56,6 +57,14 @@ def written(value: object, meridian: object) -> tuple[Part, ...]:
     """A time in digits."""
     hour, minute, second = numbers(value)
     return (Clock(hour, minute, second, meridian=str(meridian or "")),)
+
+
+def offset(value: object) -> tuple[Part, ...]:
+    """An offset as `UTC+02:00`."""
+    sign, clock = str(value)[3], str(value)[4:]
+    hours, minutes = (int(part) for part in clock.split(":"))
+    east = dt.timedelta(hours=hours, minutes=minutes)
+    return (Offset(-east if sign == "-" else east),)
 
 
 def four(value: object) -> tuple[Part, ...]:
@@ -140,6 +149,13 @@ def lasting_both(values: Captured, *, firm: bool) -> tuple[Part, ...]:
     return (Elapsed(sum(amounts), firm),) if len(amounts) == len("ab") else ()
 
 
+def hours_minutes(hours: object, minutes: object) -> tuple[Part, ...]:
+    """An amount such as `1h30`; `14h30` could be a time of the day as well."""
+    if integer(hours) >= 10:  # noqa: PLR2004 - two digits, as the clock has
+        return ()
+    return lasting_both((integer(hours), "hour", integer(minutes), "minute"), firm=False)
+
+
 def every(unit: object, interval: object) -> tuple[Part, ...]:
     """Every so many units."""
     frequency = days.FREQUENCIES.get(str(unit))
@@ -155,6 +171,11 @@ def on_weekdays(weekdays: Sequence[object], interval: object = 1) -> tuple[Part,
     return (Repeat("WEEKLY", weeks, (("BYDAY", ",".join(days.CODES[day] for day in chosen)),)),)
 
 
+def weekday_span(first: int, last: int) -> tuple[Part, ...]:
+    """Every week from one day to another."""
+    return on_weekdays([(first + ahead) % 7 for ahead in range((last - first) % 7 + 1)])
+
+
 def nth(number: object, weekday: object, month: object = None) -> tuple[Part, ...]:
     """Every n-th such day of the week in the month or in one month of the year."""
     count = integer(number)
@@ -164,6 +185,15 @@ def nth(number: object, weekday: object, month: object = None) -> tuple[Part, ..
     if month is not None:
         return (Repeat("YEARLY", by=(("BYMONTH", str(month)), *by)),)
     return (Repeat("MONTHLY", by=by),)
+
+
+def nth_in(
+    context: Context, number: object, weekday: object, month: int | None = None, ahead: int = 0
+) -> tuple[Part, ...]:
+    """The n-th such day of the week in a month."""
+    return days.nth_of_month(
+        context.today, integer(number), integer(weekday), month=month, ahead=ahead
+    )
 
 
 def of_month(day: object) -> tuple[Part, ...]:

@@ -19,9 +19,12 @@ LONGEST_SEARCH = dt.timedelta(days=366 * 41)
 """A 29 February that is a Monday comes after 40 years at the latest: what hasn't fired in that
 time never does."""
 _MOST_YEARS = 100
+_CYCLE = 400
+"""Years after which the calendar repeats, days of the week included."""
 MOST_OCCURRENCES = 10_000
 _LONGEST_RULE = 500
-_ELAPSED = {"HOURLY": 3600, "MINUTELY": 60}
+ELAPSED = {"HOURLY": 3600, "MINUTELY": 60}
+"""Frequencies that count elapsed time, in seconds."""
 _DAY = r"(?:[+-]?[1-5]?\d)?(?:MO|TU|WE|TH|FR|SA|SU)"
 _VALUES = {
     "FREQ": r"YEARLY|MONTHLY|WEEKLY|DAILY|HOURLY|MINUTELY",
@@ -62,7 +65,9 @@ def parts_of(rule: str) -> dict[str, str]:
         raise _wrong(rule, "FREQ is missing")
     if "COUNT" in parts and "UNTIL" in parts:
         raise _wrong(rule, "COUNT and UNTIL exclude each other")
-    if parts["FREQ"] in _ELAPSED and any(name.startswith("BY") for name in parts):
+    if parts["FREQ"] not in {"MONTHLY", "YEARLY"} and re.search(r"\d", parts.get("BYDAY", "")):
+        raise _wrong(rule, f"{parts['BYDAY']} needs FREQ=MONTHLY or YEARLY")
+    if parts["FREQ"] in ELAPSED and any(name.startswith("BY") for name in parts):
         raise InvalidError(
             f"The rule {rule[:80]!r} counts hours or minutes and restricts them.",
             hint="Say FREQ=DAILY with BYHOUR and BYMINUTE instead.",
@@ -83,7 +88,8 @@ def occurrences(
         limit: How many at most, 1 to 10,000.
 
     Returns:
-        Aware local times in rising order; fewer than ``limit`` if the series ends before.
+        Aware local times in rising order; fewer than ``limit`` if the series ends before, or fires
+        less often than within 41 years.
 
     Raises:
         InvalidError: The rule or the zone is wrong, the limit isn't in its range, or ``after`` is
@@ -116,14 +122,17 @@ def first_after(
         InvalidError: The rule is wrong, or never fires.
     """
     parts = parts_of(rule)
-    if parts["FREQ"] in _ELAPSED:
+    if parts["FREQ"] in ELAPSED:
         first, told = zones.placed(start, zone)
-        walls = [(first.replace(tzinfo=None), first, told)] if first > now else []
+        if not zones.is_after(first, now):
+            passed = int(zones.elapsed(first, now)) // _step(parts) + 1
+            first, told = zones.later(first, passed * _step(parts)), ""
+        walls = [(first.replace(tzinfo=None), first, told)]
     else:
         walls = [(wall, *zones.placed(wall, zone)) for wall in _some_walls(parts, start, zone, now)]
     until = _until(parts, zone)
     for wall, local, told in walls:
-        if until and local > until:
+        if until and zones.is_after(local, until):
             raise InvalidError(
                 f"The rule {rule!r} ends before it fires for the first time.",
                 hint=f"Let it end after {local:%Y-%m-%d %H:%M}.",
@@ -140,8 +149,8 @@ def _some_walls(
     # A series counts its interval from its first time, wherever in the search that is.
     left_out = {"COUNT", "UNTIL", "INTERVAL"}
     endless = {name: value for name, value in parts.items() if name not in left_out}
-    for wall in _walls(endless, start, start + LONGEST_SEARCH):
-        if zones.placed(wall, zone)[0] > now:
+    for wall in _walls(endless, start, _sum(start, LONGEST_SEARCH)):
+        if zones.is_after(zones.placed(wall, zone)[0], now):
             yield wall
             return
 
@@ -149,59 +158,75 @@ def _some_walls(
 def _after(rule: Recurrence, after: dt.datetime, zone: str) -> Iterator[dt.datetime]:
     parts = parts_of(rule.rule)
     until = _until(parts, zone)
-    seconds = _ELAPSED.get(parts["FREQ"])
-    series = _elapsed(parts, rule, after, zone, seconds) if seconds else _local(parts, rule, zone)
-    last: dt.datetime | None = None
-    for local in series:
-        if until and local > until:
+    series = _elapsed if parts["FREQ"] in ELAPSED else _local
+    last = after
+    for local in series(parts, rule, after, zone):
+        if until and zones.is_after(local, until):
             return
-        if local > after and (last is None or local > last):
+        if zones.is_after(
+            local, last
+        ):  # what a gap in the clock's time moved onto the next one fires once
             yield local
             last = local
 
 
-def _local(parts: dict[str, str], rule: Recurrence, zone: str) -> Iterator[dt.datetime]:
-    """Yield wall times with their zone; one that a gap moved onto the next one is dropped above."""
+def _local(
+    parts: dict[str, str], rule: Recurrence, after: dt.datetime, zone: str
+) -> Iterator[dt.datetime]:
     kept = {name: value for name, value in parts.items() if name != "UNTIL"}
-    last = rule.start
-    while True:  # in stretches: a rule that never fires again ends the search
-        try:
-            horizon = last + LONGEST_SEARCH
-        except OverflowError:
-            horizon = dt.datetime.max  # noqa: DTZ901 - wall times have no zone
-        more = False
-        for wall in _walls(kept, rule.start, horizon):
-            if wall > last or (wall == last == rule.start and not more):
-                more, last = True, wall
-                yield zones.placed(wall, zone)[0]
-        if not more or "COUNT" in kept:
-            return
+    # A day before: whatever the offset is, nothing is left out that is later than `after`.
+    begin = _sum(after.astimezone(dt.UTC).replace(tzinfo=None), -dt.timedelta(days=1))
+    for wall in _walls(kept, rule.start, _sum(max(begin, rule.start), LONGEST_SEARCH)):
+        if wall > begin:
+            yield zones.placed(wall, zone)[0]
 
 
 def _elapsed(
-    parts: dict[str, str], rule: Recurrence, after: dt.datetime, zone: str, seconds: int
+    parts: dict[str, str], rule: Recurrence, after: dt.datetime, zone: str
 ) -> Iterator[dt.datetime]:
     first = zones.placed(rule.start, zone)[0]
-    step = seconds * int(parts.get("INTERVAL", "1"))
-    passed = max(0, int((after - first).total_seconds()) // step)
+    passed = max(0, int(zones.elapsed(first, after)) // _step(parts))
     count = int(parts["COUNT"]) if "COUNT" in parts else None
-    for number in itertools.count(passed):
+    for number in range(passed, passed + 2 + LONGEST_SEARCH // dt.timedelta(seconds=_step(parts))):
         if count is not None and number >= count:
             return
-        yield zones.later(first, number * step)
+        yield zones.later(first, number * _step(parts))
+
+
+def _step(parts: dict[str, str]) -> int:
+    return ELAPSED[parts["FREQ"]] * int(parts.get("INTERVAL", "1"))
 
 
 def _walls(
     parts: dict[str, str], start: dt.datetime, horizon: dt.datetime
 ) -> Iterator[dt.datetime]:
+    """Expand a rule.
+
+    `dateutil` looks for the next time until the year 9999. Of a rule that never fires that's 8,000
+    years, seconds of work; so the search is moved by whole cycles of the calendar to its end.
+    """
     text = ";".join(f"{name}={value}" for name, value in parts.items())
+    room = _MOST_YEARS + LONGEST_SEARCH.days // 365 + 1
+    moved = (dt.MAXYEAR - room - start.year) // _CYCLE * _CYCLE
     try:
-        rule = rrule.rrulestr(text, dtstart=start)
-        if "COUNT" not in parts:
-            rule = rule.replace(until=horizon)
-        yield from itertools.takewhile(lambda wall: wall <= horizon, rule)
-    except (ValueError, OverflowError) as error:
+        rule = rrule.rrulestr(text, dtstart=start.replace(year=start.year + moved))
+        for late in rule:
+            if late.year - moved > dt.MAXYEAR:
+                return
+            wall = late.replace(year=late.year - moved)
+            if wall > horizon:
+                return
+            yield wall
+    except (ValueError, OverflowError, IndexError) as error:
         raise _wrong(text, str(error)) from error
+
+
+def _sum(wall: dt.datetime, more: dt.timedelta) -> dt.datetime:
+    """Return a wall time so much later, or the last or first that there is."""
+    try:
+        return wall + more
+    except OverflowError:
+        return dt.datetime.max if more > dt.timedelta(0) else dt.datetime.min  # noqa: DTZ901
 
 
 def _until(parts: dict[str, str], zone: str) -> dt.datetime | None:

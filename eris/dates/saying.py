@@ -52,7 +52,7 @@ def say(
     day = f"{local.day}." if language == "de" else f"{local.day}"
     date = f"{weekday} {day} {month} {local.year:04}"
     time = f"{local:%H:%M:%S}" if local.second else f"{local:%H:%M}"
-    if _ambiguous(local):
+    if zones.comes_twice(local):
         offset = f"{local:%z}"
         zone = f"{zone}, UTC{offset[:3]}:{offset[3:5]}"
     near = ""
@@ -61,11 +61,6 @@ def say(
         ahead = (local.date() - now.astimezone(local.tzinfo).date()).days
         near = f"{words[ahead]}, " if ahead in {0, 1} else ""
     return f"{near}{date}, {time} ({zone})"
-
-
-def _ambiguous(local: dt.datetime) -> bool:
-    first, second = local.replace(fold=0).utcoffset(), local.replace(fold=1).utcoffset()
-    return first != second
 
 
 def say_rule(rule: str, language: Language = "en") -> str:

@@ -22,6 +22,7 @@ _TOKEN = re.compile(
     r"|(?P<decimal>\d{1,4}[.,]\d{1,2})(?![\d.,])"
     r"|(?P<number>\d{1,12})"
     r"|(?P<meridian>[ap]\.m\.?|[ap]m\b)"
+    r"|(?P<offset>(?:UTC|GMT)[+-]\d{2}:\d{2}\b)"
     r"|(?P<zone>[A-Z][A-Za-z]{1,30}(?:/[A-Z][A-Za-z_+\-0-9]{1,40}){1,2}|UTC\b|GMT\b)"
     r"|(?P<word>[^\W\d_]+(?:['’-][^\W\d_]+){0,3})"  # noqa: RUF001 - typed by telephones
     r"|(?P<other>[^\s])",
@@ -77,10 +78,22 @@ def tokens_of(text: str, languages: tuple[Language, ...], *, whole: bool) -> lis
         meanings |= _written(kind, match[0])
         if word in shorts and _means_weekday(match, whole=whole):
             meanings["weekday"] = shorts[word]
+        meanings |= _weekday_span(word, lexicon, shorts)
         if not whole and any(start <= match.start() < end for start, end in greetings):
             meanings, word = {}, ""
         tokens.append(Token(word, match.start(), match.end(), meanings))
     return tokens
+
+
+def _weekday_span(
+    word: str, lexicon: dict[str, dict[str, Value]], shorts: dict[str, int]
+) -> dict[str, Value]:
+    """Return what two days of the week with a hyphen mean, such as `Mo-Fr`."""
+    ends = [shorts.get(name, lexicon.get(name, {}).get("weekday")) for name in word.split("-")]
+    match ends:
+        case [int(first), int(last)]:
+            return {"weekday_span": (first, last)}
+    return {}
 
 
 def _means_weekday(match: re.Match[str], *, whole: bool) -> bool:
@@ -113,7 +126,7 @@ def _written(kind: str, text: str) -> dict[str, Value]:  # noqa: PLR0911 - one f
             return {kind: tuple(int(part) for part in re.split(r"[./]\s?", text) if part)}
         case "meridian":
             return {"meridian": text[0].lower()}
-        case "iso" | "zone":
+        case "iso" | "zone" | "offset":
             return {kind: text}
         case _:
             return {}

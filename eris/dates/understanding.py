@@ -10,11 +10,12 @@ import re
 from collections.abc import Sequence
 
 from eris.dates import rules, words_english, words_german, zones
+from eris.dates.gathering import Said, gathered
 from eris.dates.meaning import Found, Meant, Options, Recurrence
-from eris.dates.parts import Clock, Elapsed, From, Part, Repeat, Until, Zone
+from eris.dates.parts import Clock, Elapsed, From, Offset, Part, Repeat, Span, Until, Zone
 from eris.dates.phrases import Place, parts_at
 from eris.dates.readings import Context
-from eris.dates.resolving import Said, gathered, resolve
+from eris.dates.resolving import resolve
 from eris.dates.tokens import Token, tokens_of
 from eris.errors import InvalidError
 
@@ -169,7 +170,7 @@ def _is_beside(run: _Run, tokens: Sequence[Token], taken: set[int]) -> bool:
 
 def _of_one_time(runs: list[_Run]) -> list[_Run]:
     """Leave out what isn't meant: amounts beside a date, and ends or starts of nothing."""
-    firm = [run for run in runs if not _only(run, Elapsed | Until | From | Zone)]
+    firm = [run for run in runs if not _only(run, Elapsed | Until | From | Zone | Span)]
     amounts = [run for run in runs if _only(run, Elapsed)]
     if firm:
         kept = [run for run in runs if run not in amounts or _said_as_when(run)]
@@ -192,7 +193,7 @@ def _meant(
     text: str, tokens: Sequence[Token], runs: Sequence[_Run], now: dt.datetime, options: Options
 ) -> Meant:
     parts = [part for run in runs for part in run.parts]
-    if not any(not isinstance(part, Zone | Until | From) for part in parts):
+    if not any(not isinstance(part, Zone | Offset | Until | From) for part in parts):
         raise InvalidError(f"{text.strip()[:80]!r} doesn't say when.", hint=_HINT)
     said: Said = gathered(parts)
     meaning, assumed = resolve(said, now, options)

@@ -63,12 +63,53 @@ def placed(wall: dt.datetime, zone: str) -> tuple[dt.datetime, str]:
             f"{wall:%H:%M} doesn't exist on {wall:%Y-%m-%d} in {zone}, the clocks go forward: "
             f"{there_and_back:%H:%M}"
         )
-    if local.utcoffset() != local.replace(fold=1).utcoffset():
+    if comes_twice(local):
         return local, (
             f"{wall:%H:%M} comes twice on {wall:%Y-%m-%d} in {zone}, the clocks go back: "
             "the first one"
         )
     return local, ""
+
+
+def at_offset(wall: dt.datetime, east: dt.timedelta, zone: str) -> dt.datetime:
+    """Return the instant of a wall time at an offset from UTC, in a zone.
+
+    Raises:
+        InvalidError: There is no such offset or zone, or the instant is too far.
+    """
+    try:
+        return wall.replace(tzinfo=dt.timezone(east)).astimezone(zone_of(zone))
+    except ValueError as error:
+        raise InvalidError(
+            f"There is no time zone {east} from UTC.", hint="Say an offset such as UTC+02:00."
+        ) from error
+    except OverflowError as error:
+        raise too_far() from error
+
+
+def is_after(one: dt.datetime, other: dt.datetime) -> bool:
+    """Whether an aware time is later than another.
+
+    Python compares times of one zone by their wall times, which go back with the clocks.
+    """
+    return elapsed(other, one) > 0
+
+
+def elapsed(begin: dt.datetime, end: dt.datetime) -> float:
+    """Return the seconds from one aware time to another, whatever the clocks do meanwhile."""
+    walls = end.replace(tzinfo=None) - begin.replace(tzinfo=None)
+    offsets = (end.utcoffset() or dt.timedelta(0)) - (begin.utcoffset() or dt.timedelta(0))
+    return (walls - offsets).total_seconds()
+
+
+def second_of(local: dt.datetime) -> dt.datetime:
+    """Return the second of two equal times when the clocks go back; otherwise the time itself."""
+    return local.replace(fold=1) if comes_twice(local) else local
+
+
+def comes_twice(local: dt.datetime) -> bool:
+    """Whether an aware local time is one of two equal ones."""
+    return local.replace(fold=0).utcoffset() != local.replace(fold=1).utcoffset()
 
 
 def later(moment: dt.datetime, seconds: int) -> dt.datetime:
