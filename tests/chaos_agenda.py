@@ -56,6 +56,10 @@ VICTIMS = ("agenda", "orchestrator", "erisd", "console", "desktop")
 CONFIGURATION = """
 [supervisor]
 actors = ["bus", "inference", "gatekeeper", "router", "agenda", "orchestrator"]
+[defaults]
+intensity = 10000
+stable_s = 0.5
+backoff_max_s = 0.2
 [actor.agenda]
 command = ["{python}", "-m", "tests.problem_actors.agenda_with_clock"]
 [actor.inference]
@@ -95,7 +99,9 @@ class Simulation:
         (script / "script.json").write_text(json.dumps([{"text": answer}]))
         self.clock = TurnedClock(folder / "clock.json")
         self.start = dt.datetime.fromisoformat(start).replace(tzinfo=ZoneInfo(ZONE)).timestamp()
-        self.wall, self.run, self.latest = self.start, 1000.0, self.start
+        self.wall, self.run = self.start, 1000.0
+        self.walls: list[float] = []
+        """What the clock has shown, in order."""
         self.chance = chance
         self.folder = folder
         self.turn()
@@ -111,19 +117,18 @@ class Simulation:
 
     def turn(self) -> None:
         """Show the time to the agenda."""
+        self.walls.append(self.wall)
         self.clock.write(wall=self.wall, run=self.run, zone=ZONE)
 
     def pass_time(self, seconds: float) -> None:
         """Let time pass."""
         self.wall += seconds
         self.run += seconds
-        self.latest = max(self.latest, self.wall)
         self.turn()
 
     def set(self, seconds: float) -> None:
         """Set the clock."""
         self.wall += seconds
-        self.latest = max(self.latest, self.wall)
         self.turn()
 
     def begin(self) -> None:
@@ -163,7 +168,7 @@ class Simulation:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pids[-1], signal.SIGKILL)
 
-    def add(self, number: int) -> tuple[str, ItemKind, Schedule]:
+    def add(self, number: int) -> tuple[str, Schedule]:
         """Add a reminder at a random time; repeated until it's answered."""
         own = number % 10 == 0
         rule = "" if own else self.chance.choice(RULES)
@@ -183,7 +188,7 @@ class Simulation:
             grace_s=self.chance.choice((0, 300, 86_400)),
         )
         changed = self.port.ask("agenda", request, AgendaChanged, within=60, retry=True)
-        return changed.item.id, kind, schedule
+        return changed.item.id, schedule
 
     def settle(self, within: float = 60.0) -> float:
         """Wait until all that is due is fired; returns the seconds from the first answer on."""
@@ -244,15 +249,15 @@ def play(span: str, reminders: int, chance: random.Random, folder: Path) -> Tall
     """Play one span of days."""
     tally = Tally(span, reminders)
     simulation = Simulation(folder, SPANS[span], chance)
-    asked: dict[str, tuple[ItemKind, Schedule, float]] = {}
+    asked: dict[str, tuple[Schedule, int]] = {}
     try:
         simulation.begin()
         to_add = list(range(reminders))
         for step in range(STEPS):
             share = len(to_add) // max(1, STEPS // 2 - step) if step < STEPS // 2 else len(to_add)
             for number in [to_add.pop() for _ in range(min(share, len(to_add)))]:
-                item, kind, schedule = simulation.add(number)
-                asked[item] = (kind, schedule, simulation.latest)
+                item, schedule = simulation.add(number)
+                asked[item] = (schedule, len(simulation.walls) - 1)
             _disturb(simulation, chance, tally)
         _end(simulation, tally)
         _judge(simulation, tally, asked)
@@ -291,9 +296,7 @@ def _end(simulation: Simulation, tally: Tally) -> None:
         tally.broken.append(f"{simulation.unseen()} were not seen in the end")
 
 
-def _judge(
-    simulation: Simulation, tally: Tally, asked: dict[str, tuple[ItemKind, Schedule, float]]
-) -> None:
+def _judge(simulation: Simulation, tally: Tally, asked: dict[str, tuple[Schedule, int]]) -> None:
     """Compare what should have come with what is on disk and on the screens."""
     shown: Counter[str] = Counter()
     for file in simulation.folder.glob("screen-*.txt"):
@@ -311,8 +314,9 @@ def _judge(
     by_item: dict[int, dict[int, Occurrence]] = {item.number: {} for item in items}
     for one in occurrences:
         by_item[one.item][one.due] = one
-    for item, (_, schedule, added) in asked.items():
-        came = expected(schedule, added, simulation.latest)
+    for item, (schedule, added) in asked.items():
+        shown_since = simulation.walls[added:]
+        came = expected(schedule, shown_since[0], max(shown_since))
         rows = by_item[int(item[1:])]
         tally.came += len(came)
         tally.lost += [f"{item} due {due} never came" for due in came - set(rows)]
