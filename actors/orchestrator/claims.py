@@ -1,4 +1,4 @@
-"""Finds answers that say something was saved; pure.
+"""Finds answers that say something was saved, and such that only say something was looked up; pure.
 
 A reply may claim a change only if a tool call of its turn made one. Whether one did is known from
 the ledger; whether the reply claims one is judged here, sentence by sentence, by two small tables
@@ -70,6 +70,19 @@ NOTHING_CHANGED: Mapping[Language, str] = {
 }
 """What takes the place of a false claim."""
 
+_WORD = re.compile(r"\w+")
+_LOOKED = frozenset(
+    _WORD.findall("""read looked showed shown opened checked searched listed found displayed
+    retrieved gelesen nachgesehen nachgeschlagen geöffnet gezeigt gesucht gefunden geprüft""")
+)
+_BESIDE_LOOKED = frozenset(
+    _WORD.findall("""i ve have has you your the a an this that it is was here up at in into of
+    from for to on note notes file files folder line result results contents content md user
+    ich habe dir die der das den dem diese ist hier im aus von zu
+    notiz notizen datei inhalt""")
+)
+"""Words with which it's said that something was looked up, besides what the user said."""
+
 _COMPILED = [
     (language, re.compile(pattern)) for language, patterns in CLAIMS.items() for pattern in patterns
 ]
@@ -103,6 +116,18 @@ def without_claims(message: str, language: Language, quoted: Sequence[str] = ())
     sentences = _SENTENCE.findall(message)
     kept = "".join(one for one in sentences if _claim_in(one, quoted) is None).strip()
     return f"{kept}\n\n{NOTHING_CHANGED[language]}" if kept else NOTHING_CHANGED[language]
+
+
+def only_looked(message: str, asked: str) -> bool:
+    """Whether a message says that something was looked up, and nothing of what was found.
+
+    Args:
+        message: What the user is to be told, such as `I read the note Garden/Bees.md.`
+        asked: What the user said, what the tool was called with, and where it found something.
+    """
+    words = set(_WORD.findall(message.casefold()))
+    known = _BESIDE_LOOKED | _LOOKED | set(_WORD.findall(asked.casefold()))
+    return bool(words & _LOOKED) and words <= known
 
 
 def asks_about_the_past(text: str) -> bool:

@@ -15,8 +15,10 @@ from actors.orchestrator.claims import (
     NOTHING_CHANGED,
     asks_about_the_past,
     claimed,
+    only_looked,
     without_claims,
 )
+from actors.orchestrator.prompt import INSTRUCTIONS
 from actors.orchestrator.recovery import attempts, correct, give_up
 from actors.orchestrator.steps import (
     AnswerStep,
@@ -28,12 +30,22 @@ from actors.orchestrator.steps import (
     ResultStep,
     Step,
     is_repeat,
+    looked_up,
 )
 from eris.envelope import ToolCall
+from eris.grammar import with_thought
 from proto.orchestrator import TurnState
 
 CALLS_PER_ANSWER = 8
 """Calls of one answer that are carried out; a model that asks for more is looping."""
+
+READING = "The result says"
+"""How a thought begins after something was looked up.
+
+Left to begin it as it likes, a model of 0.5B parameters takes every second reading for a change:
+of 11 questions for what a note says it answered 4 from the note, and "I added ..." to most others.
+With these words it was 8.
+"""
 
 PARROTED_WORDS = 7
 """So many words in a row that the model was told are no answer of its own."""
@@ -146,6 +158,8 @@ def _ask(steps: Sequence[Step]) -> Ask:
     must = _must_call(steps, offer)
     grammar = offer.calling_grammar if must else offer.grammar
     schema = offer.calling_schema if must else offer.schema
+    if looked_up(_results(steps)):
+        grammar = with_thought(grammar, READING)
     circles = any(isinstance(step, AnswerStep) and step.repeating for step in steps)
     bias = 0.0 if _results(steps) else offer.call_odds
     return Ask(
@@ -179,7 +193,7 @@ def _after_answer(turn: Turn, answer: AnswerStep, limits: Limits) -> Action:
         return _next_call(turn, answer, answered)
     if answer.cut and (not answered.message or _may_shorten(turn.steps, limits)):
         return _recover(Fault.TRUNCATED, turn.steps, limits)
-    if not answered.message or _parroted(answered.message, turn.steps):
+    if not answered.message or _parroted(answered.message, turn):
         return _without_message(answered, turn.steps, limits)
     return _with_message(turn, answered.message, limits, cut=answer.cut)
 
@@ -197,8 +211,11 @@ def _without_message(answered: Answered, steps: Sequence[Step], limits: Limits) 
 
 
 def _with_message(turn: Turn, message: str, limits: Limits, *, cut: bool) -> Action:
-    """The end of a turn, unless its message claims a change that nobody made."""
+    """The end of a turn, unless its message only speaks of looking or claims an untrue change."""
     steps = turn.steps
+    found = _found(steps)
+    if found is not None and only_looked(message, _asked(turn, found)):
+        return _show(found)
     quoted = [result.content for result in _results(steps)]
     language = claimed(message, quoted)
     # What takes the place of a false claim, said by the model itself: it learned that from an
@@ -224,16 +241,23 @@ def _told_already(fault: Fault, steps: Sequence[Step]) -> bool:
     return any(isinstance(step, CorrectionStep) and step.fault is fault for step in steps)
 
 
-def _parroted(message: str, steps: Sequence[Step]) -> bool:
+def _parroted(message: str, turn: Turn) -> bool:
     """Whether a message only says what the model has just been told itself."""
     if message in NOTHING_CHANGED.values():
         return False
-    said = tuple(_WORD.findall(message.casefold()))
-    told = [tuple(_WORD.findall(step.text.casefold())) for step in _corrections(steps)]
-    if any(_within(words, said) for words in told):
+    said = _words(message)
+    if _results(turn.steps) and said == _words(turn.text):
         return True
+    corrections = [_words(step.text) for step in _corrections(turn.steps)]
+    if any(_within(words, said) for words in corrections):
+        return True
+    told = [*corrections, *(_words(text) for text in INSTRUCTIONS)]
     runs = [said[start : start + PARROTED_WORDS] for start in range(len(said))]
     return any(len(run) == PARROTED_WORDS and _within(run, words) for run in runs for words in told)
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(_WORD.findall(text.casefold()))
 
 
 def _corrections(steps: Sequence[Step]) -> list[CorrectionStep]:
@@ -312,10 +336,30 @@ def _after_success(steps: Sequence[Step], results: Sequence[ResultStep], limits:
 def _recover(fault: Fault, steps: Sequence[Step], limits: Limits, subject: str = "") -> Action:
     if attempts(steps) < limits.recovery_attempts:
         return Record(correct(fault, subject))
-    failed = next((result for result in reversed(_results(steps)) if not result.ok), None)
+    results = _results(steps)
+    failed = next((result for result in reversed(results) if not result.ok), None)
     if failed is not None:
         return Close(_give_up_on(failed, steps))
+    found = _found(steps)
+    if fault is Fault.EMPTY and found is not None:
+        return _show(found)
     return Close(give_up(fault, steps, subject))
+
+
+def _found(steps: Sequence[Step]) -> ResultStep | None:
+    """What was looked up last, if nothing was changed or failed after it."""
+    last = next((result for result in reversed(_results(steps)) if not result.skipped), None)
+    return last if last is not None and last.ok and not last.receipt else None
+
+
+def _asked(turn: Turn, found: ResultStep) -> str:
+    place, _, _ = found.content.partition("\n")
+    return f"{turn.text} {found.arguments} {place}"
+
+
+def _show(found: ResultStep) -> Close:
+    """The end of a turn whose model has no words for what it found: the user sees it itself."""
+    return Close(FinishedStep(state=TurnState.DONE, message=found.content))
 
 
 def _give_up_on(failed: ResultStep, steps: Sequence[Step]) -> FinishedStep:

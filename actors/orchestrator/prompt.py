@@ -26,6 +26,7 @@ from actors.orchestrator.steps import (
     ResultStep,
     Step,
     is_repeat,
+    looked_up,
 )
 from eris.grammar import FORMS
 from proto.inference import Message, Part
@@ -78,6 +79,9 @@ IT_FAILED = (
     'and why, with "tool_calls": [].'
 )
 """Said instead, when the latest call failed."""
+
+INSTRUCTIONS = (CALL_NOW, CALL_IF_IT_FITS, FROM_MEMORY, WAS_DONE, LOOKED_UP, LAST_WORD, IT_FAILED)
+"""What the model is told to do, which is no answer of its own."""
 
 REMINDED_CHARACTERS = 200
 """Of the user's words, that are repeated after results."""
@@ -252,7 +256,7 @@ def _opening(text: str, offer: OfferStep | None) -> list[Part]:
 
 def _follow_up(text: str, results: Sequence[ResultStep]) -> str:
     """What is to be done with results, told so that a change isn't taken for a reading."""
-    if all(result.receipt for result in results):
+    if not looked_up(results):
         return WAS_DONE
     reminder = " ".join(text.split())
     if len(reminder) > REMINDED_CHARACTERS:

@@ -169,3 +169,8 @@ def untrusted_in(steps: Sequence[Step]) -> str:
 def is_repeat(step: Step) -> bool:
     """Whether a step is the result of a call that wasn't made again, since its result was known."""
     return isinstance(step, ResultStep) and step.skipped and step.ok
+
+
+def looked_up(results: Sequence[ResultStep]) -> bool:
+    """Whether there are results, and not all of them of changes."""
+    return any(not result.receipt for result in results)

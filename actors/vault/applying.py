@@ -30,7 +30,7 @@ from enum import Enum
 
 from actors.vault.failures import failure
 from actors.vault.folder import Kind
-from actors.vault.names import TEMPORARY_NAME, folded
+from actors.vault.names import TEMPORARY_NAME
 from actors.vault.open_folders import SYNCS_EVERYTHING, OpenFolders, name_at, parts_of
 from actors.vault.renaming import rename_new
 from actors.vault.replacing import (
@@ -268,15 +268,17 @@ class Disk:
         try:
             rename_new(here, name, there, new_name)
         except FileExistsError as error:
-            if source.folder.inode(name) != target.folder.inode(new_name):
+            in_the_way = self._folders.at(change.new_path)
+            if not in_the_way.exact and in_the_way.real_path == change.path:
+                # The file itself: only its capitals change, and the disk ignores them.
+                os.rename(name, new_name, src_dir_fd=here, dst_dir_fd=there)
+            elif source.folder.inode(name) == target.folder.inode(new_name):
+                os.unlink(name, dir_fd=here)  # A rename by a hard link, cut off in the middle.
+            else:
                 raise ConflictError(
                     f"There is a {change.new_path} already, so {change.path} wasn't moved.",
                     hint="Choose another name.",
                 ) from error
-            if folded(change.path) == folded(change.new_path):  # Only its capitals change.
-                os.rename(name, new_name, src_dir_fd=here, dst_dir_fd=there)
-            else:  # A rename by a hard link, cut off in the middle.
-                os.unlink(name, dir_fd=here)
         if source.entry.kind is Kind.FOLDER:
             self._folders.forget()
 
@@ -292,9 +294,8 @@ class Disk:
 
     def _renamed(self, change: Rename) -> Standing:
         old, new = self._inode(change.path), self._inode(change.new_path)
-        if old and old == new:  # Other capitals on a disk that ignores them, or two hard links.
-            alike = folded(change.path) == folded(change.new_path)
-            return Standing.AFTER if alike and self._spelled(change.new_path) else Standing.BEFORE
+        if old and old == new:  # A rename by a hard link, cut off in the middle.
+            return Standing.BEFORE
         if old and new:  # One of the two files isn't ours.
             if change.inode in {old, new}:
                 return Standing.AFTER if change.inode == new else Standing.BEFORE
@@ -309,16 +310,9 @@ class Disk:
         return digest_at(place.folder, name_at(place)) if place else ""
 
     def _inode(self, path: str) -> int:
+        """The number of what has exactly this name; 0 if nothing has."""
         place = self._place(path)
-        return place.folder.inode(name_at(place)) if place else 0
-
-    def _spelled(self, path: str) -> bool:
-        """Whether the disk has a name in exactly these capitals."""
-        place = self._place(path)
-        if place is None:
-            return False
-        with os.scandir(place.folder.descriptor) as there:
-            return any(each.name == place.name for each in there)
+        return place.folder.inode(place.entry.raw) if place and place.entry and place.exact else 0
 
     def _place(self, path: str) -> Place | None:
         try:

@@ -1,7 +1,9 @@
 """One open folder: what's in it, and opening that without following links.
 
 Case and Unicode: a name is looked up as it is, then in the other Unicode spelling (disks of Macs
-hold decomposed names), then without regard to case if that leaves exactly one.
+hold decomposed names), then without regard to case if that leaves exactly one. The answer is the
+same on a disk that ignores case, as those of Macs and Windows do: the name there, and whether it
+is exactly the one that was asked for.
 """
 
 import contextlib
@@ -120,13 +122,9 @@ class Folder:
             ConflictError: It isn't there, but several names differ from it by case only.
             StorageError: The folder can't be read.
         """
-        try:
-            mode = os.stat(name, dir_fd=self.descriptor, follow_symlinks=False).st_mode
-            return Entry(name, _kind_of(mode))
-        except (FileNotFoundError, ValueError):
-            pass
-        except OSError as error:
-            raise failure(error, self.path(shown(name)), "can't be opened") from error
+        kind = self._kind(name)
+        if kind and (is_hidden(name) or not self._kind(_other_case(name))):
+            return Entry(name, kind)
         entries = self.entries()
         same = [entry for entry in entries if entry.name == name]
         if same:
@@ -138,7 +136,22 @@ class Folder:
                 f"{self.path(name)} isn't there, but several names are like it: {choices}.",
                 hint="Use one of these.",
             )
-        return Entry(alike[0].raw, alike[0].kind, exact=False) if alike else None
+        if alike:
+            return Entry(alike[0].raw, alike[0].kind, exact=False)
+        # There, for this disk has rules of its own about which letters are the same.
+        return Entry(name, kind, exact=False) if kind else None
+
+    def _kind(self, name: str) -> Kind | None:
+        """What the disk has under a name, in whatever capitals."""
+        if not name:
+            return None
+        try:
+            status = os.stat(name, dir_fd=self.descriptor, follow_symlinks=False)
+        except (FileNotFoundError, ValueError):
+            return None
+        except OSError as error:
+            raise failure(error, self.path(shown(name)), "can't be opened") from error
+        return _kind_of(status.st_mode)
 
     def enter(self, entry: Entry) -> "Folder":
         """Open a folder in this one.
@@ -204,6 +217,12 @@ class Folder:
             os.close(descriptor)
             raise
         return descriptor
+
+
+def _other_case(name: str) -> str:
+    """Return a name that only a disk which ignores case takes for this one; empty if none is."""
+    other = "".join(each.swapcase() if len(each.swapcase()) == 1 else each for each in name)
+    return other if other != name else ""
 
 
 def _refuse_other_than_file(kind: Kind, path: str) -> None:

@@ -192,7 +192,7 @@ class Plan:
             raise InvalidError(
                 f"The folder {real} can't be moved into itself.", hint="Name another folder."
             )
-        new = self._free(target, own_inode=inode)
+        new = self._free(target, own=real)
         if new != real:
             self._add_rename(Rename(path=real, new_path=new, inode=inode))
         return new
@@ -277,12 +277,12 @@ class Plan:
             )
         return real, content
 
-    def _free(self, path: str, *, own_inode: int = 0) -> str:
+    def _free(self, path: str, *, own: str = "") -> str:
         """Return the path for something new, as it will be, and note the folders it needs."""
         parts = self._parts(path)
         if not parts:
             raise InvalidError("The path is empty.", hint="Name a note, such as notes/today.md.")
-        there = self._existing(parts, own_inode)
+        there = self._existing(parts, own)
         made = parts[len(there) :]
         real = "/".join((*there, *made))
         self._locked.refuse(real, whole=False)
@@ -294,7 +294,7 @@ class Plan:
                 self.folders.append(folder)
         return real
 
-    def _existing(self, parts: tuple[str, ...], own_inode: int) -> tuple[str, ...]:
+    def _existing(self, parts: tuple[str, ...], own: str) -> tuple[str, ...]:
         """The folders on a path that are there, with their names as on the disk.
 
         Raises:
@@ -305,7 +305,7 @@ class Plan:
             try:
                 with self._vault.locate(parts[:length], recorded=self._recorded) as place:
                     if length == len(parts):
-                        _refuse_taken(place, parts[-1], own_inode)
+                        _refuse_taken(place, parts[-1], own)
                         return place.folder.parts
                     if place.entry is None:
                         return place.folder.parts
@@ -358,9 +358,8 @@ def _raw(place: Place) -> str:
     return place.entry.raw if place.entry else place.name
 
 
-def _refuse_taken(place: Place, name: str, own_inode: int) -> None:
-    entry = place.entry
-    if entry is None or (own_inode and place.folder.inode(entry.raw) == own_inode):
+def _refuse_taken(place: Place, name: str, own: str) -> None:
+    if place.entry is None or place.real_path == own:
         return  # Free, or the file itself, of which only the capitals change.
     alike = "" if place.exact else f", which differs from {name} only in capitals"
     raise ConflictError(

@@ -10,7 +10,8 @@ from actors.vault.scan import Budget, scan
 from actors.vault.service.answers import part_of
 from actors.vault.service.finding import Finder, NoteFile
 from eris.errors import InvalidError, NotFoundError
-from eris.vault.note import Heading, Span
+from eris.vault.note import Heading, Note, Span
+from eris.vault.sections import heading_like
 
 PAGE_CHARACTERS = 8000
 """Longest text that one read returns."""
@@ -90,7 +91,7 @@ class Reader:
             path: The note, as a model wrote it: ``Note#Heading`` means a part of it, and the title
                 of a heading that only one note has means that.
             offset: Character of the note or part to begin at.
-            part: Heading or ``^block``; all of the note if empty.
+            part: Heading, words that only one heading has, or ``^block``; empty for all.
             line: Line of the note to begin at, in place of an offset; 0 for none.
 
         Raises:
@@ -98,6 +99,7 @@ class Reader:
         """
         asked = "/".join(parse_path(path))
         file, part = self._opened(path, asked, part)
+        part = _part_meant(file.note, part) if part else ""
         note, text = file.lines, file.text
         mark = 1 if text.startswith("\ufeff") else 0
         span = part_of(file.note, part) if part else Span(mark, len(text))
@@ -173,6 +175,16 @@ class Reader:
 
 def _links_in(folder: Folder) -> int:
     return sum(entry.kind is Kind.LINK for entry in folder.entries())
+
+
+def _part_meant(note: Note, part: str) -> str:
+    """Return the part's name: the whole title of the heading that some words of it mean."""
+    try:
+        part_of(note, part)
+    except NotFoundError:
+        like = heading_like(note, part)
+        return like.title if like else part
+    return part
 
 
 def _page_end(text: str, start: int) -> int:

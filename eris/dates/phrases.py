@@ -160,7 +160,8 @@ def _days() -> list[tuple[str, Reading]]:
         ("ON? THE? END OF? THE? week|woche", lambda c, _: (
             Day(days.week_start(c.today, c.options.first_weekday) + dt.timedelta(6)),)),
         ("ON? THE? <ordinal> <weekday> OF <month>",
-         lambda c, v: days.nth_of_month(c.today, integer(v[0]), integer(v[1]), month=integer(v[2]))),
+         lambda c, v: days.nth_of_month(
+             c.today, integer(v[0]), integer(v[1]), month=integer(v[2]))),
         ("ON? THE? <ordinal> <weekday> OF? NEXT MONTHLY",
          lambda c, v: days.nth_of_month(c.today, integer(v[0]), integer(v[1]), ahead=1)),
         ("ON? THE? <ordinal> <weekday> OF THE|THIS? MONTHLY",

@@ -8,7 +8,7 @@ import calendar
 import dataclasses
 import datetime as dt
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from eris.dates import calendar_days as days
 from eris.dates import rules, zones
@@ -387,12 +387,7 @@ def _recurrence(
             told.append("the date is where it starts")
         case _:
             raise _two("dates")
-    pieces = [f"FREQ={repeat.frequency}"]
-    pieces += [f"INTERVAL={repeat.interval}"] if repeat.interval > 1 else []
-    pieces += [f"{name}={value}" for name, value in by.items()]
-    if repeat.interval > 1 and repeat.frequency == "WEEKLY" and options.first_weekday != "monday":
-        pieces.append(f"WKST={options.first_weekday[:2].upper()}")
-    rule = ";".join(pieces)
+    rule = _rule(repeat, by, options)
     elapsed = repeat.frequency in {"HOURLY", "MINUTELY"} and not (said.clock or said.part)
     if elapsed:
         seconds = (
@@ -415,6 +410,15 @@ def _recurrence(
     told += [note] if note else []
     told += _rare_days(by, repeat.interval)
     return Recurrence(rule=rule, start=wall, first=first, zone=zone, time_said=time.said)
+
+
+def _rule(repeat: Repeat, by: Mapping[str, str], options: Options) -> str:
+    pieces = [f"FREQ={repeat.frequency}"]
+    pieces += [f"INTERVAL={repeat.interval}"] if repeat.interval > 1 else []
+    pieces += [f"{name}={value}" for name, value in by.items()]
+    if repeat.interval > 1 and repeat.frequency == "WEEKLY" and options.first_weekday != "monday":
+        pieces.append(f"WKST={options.first_weekday[:2].upper()}")
+    return ";".join(pieces)
 
 
 def _end(said: Said, first: dt.datetime, zone: str) -> str:

@@ -16,6 +16,7 @@ from eris.grammar.envelope import (
     ToolSchema,
     arguments_grammar,
     envelope_grammar,
+    with_thought,
 )
 from eris.grammar.errors import (
     GrammarError,
@@ -78,4 +79,5 @@ __all__ = [
     "envelope_grammar",
     "print_grammar",
     "prune",
+    "with_thought",
 ]

@@ -33,6 +33,8 @@ MOST_OF_TOOL = Size(nodes=12_000, characters=60_000)
 """What the arguments of one tool may take; a larger schema is checked afterwards instead."""
 MOST_OF_ALL = Size(nodes=40_000, characters=1_000_000)
 """What the arguments of all tools may take together; llguidance has room for 65,000 symbols."""
+_THOUGHT = '\nthought ::= "\\"'
+"""How the rule of the thought begins, up to its first character."""
 _ANY_OBJECT = Place("#object", {"type": "object"})
 
 
@@ -113,6 +115,18 @@ def envelope_grammar(
         (max_calls, thought_max, must_call, must_say),
     ]
     return Compiled(print_grammar(grammar), grammar, report, digest(described, options))
+
+
+def with_thought(grammar: str, words: str) -> str:
+    """Return an answer's grammar whose thought begins with these words.
+
+    The bound on the thought counts what follows them.
+
+    Args:
+        grammar: GBNF text of `envelope_grammar`; one without a thought stays as it is.
+        words: Plain ASCII without quotes and backslashes, which mean the same in JSON and GBNF.
+    """
+    return grammar.replace(_THOUGHT, f"{_THOUGHT}{words}", 1)
 
 
 def _envelope(

@@ -47,6 +47,13 @@ def heading_named(note: Note, name: str) -> Heading:
     raise NotFoundError(f"The note has no heading {wanted!r}.", hint=_others(note, title))
 
 
+def heading_like(note: Note, words: str) -> Heading | None:
+    """Return the only heading that has all of these words, for reading; nothing if it's not one."""
+    wanted = set(heading_key(words).split())
+    found = [each for each in note.headings if wanted <= set(heading_key(each.title).split())]
+    return found[0] if wanted and len(found) == 1 else None
+
+
 def own_text(note: Note, heading: Heading, *, whole: bool = False) -> Span:
     """Return the lines under a heading, without the blank ones at their end.
 

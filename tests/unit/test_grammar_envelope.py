@@ -27,6 +27,7 @@ from eris.grammar import (
     compile_schema,
     dump,
     envelope_grammar,
+    with_thought,
 )
 from tests.grammar_acceptor import acceptor
 
@@ -193,6 +194,14 @@ def test_the_thought_is_bounded_in_characters(limit):
     accepts = acceptor(envelope_grammar((), thought_max=limit).text)
     assert accepts(render_envelope(Envelope(thought="é" * limit)))
     assert not accepts(render_envelope(Envelope(thought="é" * (limit + 1))))
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
+@pytest.mark.parametrize("limit", [0, 9])
+def test_a_thought_can_be_begun_in_every_form(form, limit):
+    accepts = acceptor(with_thought(envelope_grammar((), form=form, thought_max=limit).text, "So "))
+    for thought, accepted in {"So ": True, "So it is!": limit > 0, "It is": False}.items():
+        assert accepts(render_envelope(Envelope(thought=thought), form)) is accepted
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from actors.orchestrator.claims import NOTHING_CHANGED, Language
 from actors.orchestrator.machine import (
     CALLS_PER_ANSWER,
+    READING,
     Ask,
     Close,
     Limits,
@@ -19,6 +20,7 @@ from actors.orchestrator.machine import (
     Turn,
     decide,
 )
+from actors.orchestrator.prompt import LAST_WORD
 from actors.orchestrator.recovery import RECOVERIES, correct
 from actors.orchestrator.steps import (
     AnswerStep,
@@ -302,6 +304,29 @@ def test_a_correction_given_back_as_the_answer_is_no_answer():
     steps = play([EMPTY, EMPTY, parrot, HELLO])
     assert faults(steps) == [Fault.EMPTY, Fault.EMPTY]
     assert steps[-1].message == "Hello!"
+
+
+@pytest.mark.parametrize("words", [LAST_WORD, LAST_WORD.partition(".")[0], "Read it to me!"])
+def test_what_was_looked_up_is_shown_where_the_model_only_parrots(words):
+    steps = play([read(), answer(words)], text="read it to me")
+    assert faults(steps) == [Fault.EMPTY] * LIMITS.recovery_attempts
+    assert steps[-1] == FinishedStep(state=TurnState.DONE, message="text of a.md")
+
+
+@pytest.mark.parametrize("words", ["I looked up the note a.md.", "Ich habe die Notiz gelesen."])
+def test_that_something_was_looked_up_is_no_answer_without_what_was_found(words):
+    assert play([read(), answer(words)])[-1].message == "text of a.md"
+    assert play([write(), answer("It was checked.")])[-1].message == "It was checked."
+    assert play([read(), answer(f"{words} Oats.")])[-1].message == f"{words} Oats."
+
+
+def test_a_thought_after_a_look_begins_with_the_look_and_not_after_a_change():
+    rules = 'root ::= thought\nthought ::= "\\"" char* "\\""'
+    offer = msgspec.structs.replace(OFFER, grammar=rules)
+    for result, begun in ((RESULT, True), (msgspec.structs.replace(RESULT, receipt="r"), False)):
+        action = decide(Turn(turn="t", text="do", steps=(offer, FIRST, *CALLED, result)), LIMITS)
+        assert isinstance(action, Ask)
+        assert (f'thought ::= "\\"{READING}" char*' in action.grammar) is begun
 
 
 def test_a_failure_that_the_model_only_parrots_is_told_in_the_words_of_the_tool():

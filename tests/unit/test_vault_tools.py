@@ -565,6 +565,11 @@ def test_a_part_or_folder_that_nobody_has_does_not_keep_the_rest_from_being_foun
     assert read.ok
     assert "Kestrel" in read.content.splitlines()[0]
     assert "Buy oats." in read.content
+    unsaid = vault.call("vault:read", said="What does my plan say?", path="plan", part="heading")
+    assert unsaid.content == vault.call("vault:read", path="plan").content
+    unsaid = vault.call("vault:read", said="What does my plan say?", path="plan", line=40)
+    assert unsaid.content == vault.call("vault:read", path="plan").content
+    assert "has 3 lines" in vault.call("vault:read", said="line 40?", path="plan", line=40).content
     found = vault.call("vault:search", query="oats", folder="nowhere")
     assert found.ok
     assert "no folder nowhere" in found.content.splitlines()[0]
@@ -572,6 +577,14 @@ def test_a_part_or_folder_that_nobody_has_does_not_keep_the_rest_from_being_foun
     lost = vault.call("vault:read", path="lost-and-never-found.md", part="x")
     assert not lost.ok
     assert "lost-and-never-found" in lost.content
+
+
+def test_a_part_is_read_by_words_of_its_heading_that_no_other_has(vault):
+    vault.fill({"plan.md": "# Plan\n## Open questions\nwho?\n## Open tasks\nwhat?\n## Log\n"})
+    assert vault.call("vault:read", path="plan.md", part="questions").content == (
+        "plan.md#Open questions:\n## Open questions\nwho?"
+    )
+    assert "which isn't in it" in vault.call("vault:read", path="plan", part="open").content
 
 
 def test_a_path_that_is_no_note_is_the_note_that_the_user_named(vault):

@@ -9,7 +9,7 @@ from msgspec import Meta
 from actors.vault.reading import Listing, Page, Reader
 from actors.vault.service import VaultService
 from actors.vault.tools.shared import PATH_ALIASES, NoteName, note_meant
-from eris.errors import NotFoundError
+from eris.errors import InvalidError, NotFoundError
 from eris.tools import Call, Outcome, Tool
 from proto.tools import Effect
 
@@ -37,15 +37,23 @@ def reading_tools(service: VaultService, reader: Reader) -> tuple[Tool[Any], ...
     """Declare them."""
 
     def read(arguments: ReadNote, call: Call) -> Outcome:
+        # Small models like to name a part or a line that nobody spoke of, and that isn't there.
         path = note_meant(service, call, arguments.path)
-        try:
-            page = reader.read(path, arguments.offset, part=arguments.part, line=arguments.line)
-        except NotFoundError:
-            if not arguments.part:
-                raise
-            # Small models like to name a part that nobody spoke of. If the note itself is missing,
-            # that's what is said now. No sentence of its own: it would be taken for the answer.
-            page = reader.read(path, line=arguments.line)
+        wanted = arguments
+        while True:
+            try:
+                page = reader.read(path, wanted.offset, part=wanted.part, line=wanted.line)
+                break
+            except NotFoundError:
+                if not wanted.part:
+                    raise
+                wanted = msgspec.structs.replace(wanted, part="", offset=0)
+            except InvalidError:
+                if not wanted.line or _perhaps_said(str(wanted.line), call):
+                    raise
+                wanted = msgspec.structs.replace(wanted, line=0)
+        if wanted.part != arguments.part and _perhaps_said(arguments.part, call):
+            # No sentence of its own: a small model would take it for the answer.
             page = replace(page, asked=f"{arguments.part}, which isn't in it")
         service.writer.saw(call.session, page.path, page.file.data)
         return page_told(page)
@@ -90,6 +98,10 @@ def reading_tools(service: VaultService, reader: Reader) -> tuple[Tool[Any], ...
             aliases=FOLDER_ALIASES,
         ),
     )
+
+
+def _perhaps_said(words: str, call: Call) -> bool:
+    return not call.said or words.casefold() in call.said.casefold()
 
 
 def page_told(page: Page) -> Outcome:
