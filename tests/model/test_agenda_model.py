@@ -38,7 +38,6 @@ def asked(system, text):
     """Say something; returns the calls that succeeded."""
     done = system.eris("ask", "--json", text, within=280)
     assert done.returncode == 0, done.stderr
-    turn = json.loads(done.stdout)
     calls = json.loads(done.stdout)["tool_calls"]
     return [call for call in calls if call["state"] == "ok"]
 
