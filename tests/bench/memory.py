@@ -1,20 +1,17 @@
-"""How fast the memory's index is: 20,000 points of 384 dimensions, with words and filters.
+"""How fast the memory is: its index alone, and all of it (`tests.bench.memory_recall`).
 
-``python -m tests.bench memory`` measures in a process of its own, so that its memory is the
-index's. The texts are made of words as frequent as words are, the vectors lie in heaps as those of
-an embedder do; how good what is found is, is another matter: see ``make eval``.
+20,000 chunks of 384 dimensions, with words and filters: ``python -m tests.bench memory`` measures
+in processes of their own, so that their memory is what is measured. How good what is found is, is
+another matter: see ``make eval``.
 """
 
 import json
-import os
-import random
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,20 +21,17 @@ import psutil
 
 from actors.memory.index import EdgeBackend
 from actors.memory.index.edge import EdgeIndex
-from actors.memory.points import Point, Wanted
+from actors.memory.points import Wanted
 from proto.memory import Kind
+from tests.bench import memory_recall
+from tests.bench.memory_corpus import DIMENSIONS, IDENTITY, POINTS, points, questions, vectors
+from tests.bench.timing import median_ms, p95_ms, seconds
 
-POINTS = int(os.environ.get("ERIS_BENCH_CHUNKS", "20000"))
-DIMENSIONS = 384
-IDENTITY = "bench@1"
 SEARCHES = 200
 LOCAL_SEARCHES = 20
 """Of the other side, which takes a tenth of a second for each."""
 BATCH = 200
 LIMIT = 20
-
-_HEAPS, _WORDS, _WORDS_OF_A_TEXT = 200, 40_000, 110
-_KINDS = (Kind.NOTE, Kind.NOTE, Kind.NOTE, Kind.DOCUMENT, Kind.SESSION, Kind.MEMORY)
 
 WANTED = {
     "all": Wanted(),
@@ -52,44 +46,54 @@ def measure() -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="eris-bench-memory-") as folder:
         found: dict[str, Any] = {}
         # What is built in one process is opened by another, as after a restart.
-        for part in ("build", "search", "local"):
+        for part in PARTS:
             done = subprocess.run(
                 [sys.executable, "-m", "tests.bench.memory", part, folder],
                 stdout=subprocess.PIPE,
                 check=True,
             )
             found |= json.loads(done.stdout)
-        ours, theirs = found["ours"], found["local"]
-        build = found["build"]
-        return {
-            "memory": {
-                "search_ms": {"value": max(found["p95_ms"].values()), **found["p95_ms"]},
-                "edge_vs_local": {
-                    "value": round(ours["hybrid_ms"] / theirs["hybrid_ms"], 3),
-                    "dense": round(ours["dense_ms"] / theirs["dense_ms"], 3),
-                    "edge_ms": ours["hybrid_ms"],
-                    "local_ms": theirs["hybrid_ms"],
-                },
-                "reopen_s": found["reopen_s"],
-                "rss_mb": {**found["rss_mb"], "while_building": build["rss_mb"]},
-                "index_points_per_s": {"value": build["points_per_s"], "tidy_s": build["tidy_s"]},
-                "graph_recall": {"value": found["graph_recall"]},
-            }
+    index, ours, theirs = found["index"], found["index"]["ours"], found["local"]
+    recall = found["recall_ms"]
+    return {
+        "memory": {
+            "search_ms": {
+                "value": max(recall["without"].values()),
+                **recall["without"],
+                "p50": recall["without_p50"],
+                "index_alone": max(index["p95_ms"].values()),
+                "embedded": recall["embedded"],
+                "embedded_p50": recall["embedded_p50"],
+                "embedder_alone": recall["embedder_p95"],
+            },
+            "edge_vs_local": {
+                "value": round(ours["hybrid_ms"] / theirs["hybrid_ms"], 3),
+                "dense": round(ours["dense_ms"] / theirs["dense_ms"], 3),
+                "edge_ms": ours["hybrid_ms"],
+                "local_ms": theirs["hybrid_ms"],
+            },
+            "ingest_chunks_per_s": found["ingest_chunks_per_s"],
+            "prefetch_ms": found["prefetch_ms"],
+            "reopen_s": found["reopen_s"] | {"index_alone": index["reopen_s"]},
+            "rss_mb": found["rss_mb"] | {"index_alone": index["rss_mb"]},
+            "index_points_per_s": found["build"],
+            "graph_recall": {"value": index["graph_recall"]},
         }
+    }
 
 
 def _build(folder: Path) -> dict[str, Any]:
     index = EdgeBackend(folder).create(1, IDENTITY, DIMENSIONS)
-    seconds = 0.0
+    taken = 0.0
     for start in range(0, POINTS, BATCH):
-        seconds += _seconds(partial(index.put, _points(range(start, start + BATCH))))
+        taken += seconds(partial(index.put, points(range(start, start + BATCH))))
     rest = index.words("w1", Wanted(), 1)
-    tidy = _seconds(index.tidy)
+    tidy = seconds(index.tidy)
     index.close()
     peak = psutil.Process().memory_info().rss
     return {
         "build": {
-            "points_per_s": round(POINTS / seconds),
+            "value": round(POINTS / taken),
             "tidy_s": round(tidy, 1),
             "rss_mb": round(peak / 1e6),
             "found": len(rest),
@@ -100,43 +104,42 @@ def _build(folder: Path) -> dict[str, Any]:
 def _search(folder: Path) -> dict[str, Any]:
     begun = time.perf_counter()
     index = EdgeBackend(folder).open(1, IDENTITY, DIMENSIONS)
-    index.hybrid(_vectors([0])[0], "w1 w2", Wanted(), LIMIT)
+    index.hybrid(vectors([0])[0], "w1 w2", Wanted(), LIMIT)
     reopened = time.perf_counter() - begun
     result = {
-        "reopen_s": {"value": round(reopened, 2)},
-        "p95_ms": {name: _p95_ms(_searched(index, wanted)) for name, wanted in WANTED.items()},
+        "reopen_s": round(reopened, 2),
+        "p95_ms": {name: p95_ms(_searched(index, wanted)) for name, wanted in WANTED.items()},
         # The other side has no filter here: the same question for both.
         "ours": {
-            "hybrid_ms": _median_ms(_searched(index, Wanted(), LOCAL_SEARCHES)),
-            "dense_ms": _median_ms(_dense(index)),
+            "hybrid_ms": median_ms(_searched(index, Wanted(), LOCAL_SEARCHES)),
+            "dense_ms": median_ms(_dense(index)),
         },
+        "rss_mb": round(psutil.Process().memory_info().rss / 1e6),
     }
-    now = psutil.Process().memory_full_info()
-    result["rss_mb"] = {"value": round(now.rss / 1e6), "own": round(now.uss / 1e6)}
     result["graph_recall"] = _graph_recall(index)  # Holds all vectors once more.
     index.close()
-    return result
+    return {"index": result}
 
 
 def _searched(index: EdgeIndex, wanted: Wanted, number: int = SEARCHES) -> list[float]:
     return [
-        _seconds(partial(index.hybrid, vector, text, wanted, LIMIT))
-        for vector, text in _questions(number)
+        seconds(partial(index.hybrid, vector, text, wanted, LIMIT))
+        for vector, text in questions(number)
     ]
 
 
 def _dense(index: EdgeIndex) -> list[float]:
     return [
-        _seconds(partial(index.dense, vector, Wanted(), LIMIT))
-        for vector, _ in _questions(LOCAL_SEARCHES)
+        seconds(partial(index.dense, vector, Wanted(), LIMIT))
+        for vector, _ in questions(LOCAL_SEARCHES)
     ]
 
 
 def _graph_recall(index: EdgeIndex) -> float:
     """What share of the nearest the graph finds, against comparing with all."""
-    matrix = np.frombuffer(b"".join(_vectors(range(POINTS))), "<f4").reshape(POINTS, DIMENSIONS)
+    matrix = np.frombuffer(b"".join(vectors(range(POINTS))), "<f4").reshape(POINTS, DIMENSIONS)
     right = 0
-    questions = _questions(50)
+    questions = questions(50)
     for vector, _ in questions:
         scores = matrix @ np.frombuffer(vector, "<f4")
         best = {int(each) + 1 for each in np.argpartition(-scores, LIMIT)[:LIMIT]}
@@ -154,75 +157,23 @@ def _local(folder: Path) -> dict[str, Any]:
     client = QdrantClient(path=str(folder / "local"))
     index = ServerBackend(client, "local", "bench").create(1, IDENTITY, DIMENSIONS)
     for start in range(0, POINTS, BATCH):
-        index.put(_points(range(start, start + BATCH)))
+        index.put(points(range(start, start + BATCH)))
     hybrid, dense = [], []
-    for vector, text in _questions(LOCAL_SEARCHES):
-        dense.append(_seconds(partial(index.dense, vector, Wanted(), LIMIT)))
-        hybrid.append(_seconds(partial(index.hybrid, vector, text, Wanted(), LIMIT)))
+    for vector, text in questions(LOCAL_SEARCHES):
+        dense.append(seconds(partial(index.dense, vector, Wanted(), LIMIT)))
+        hybrid.append(seconds(partial(index.hybrid, vector, text, Wanted(), LIMIT)))
     client.close()
-    return {"local": {"hybrid_ms": _median_ms(hybrid), "dense_ms": _median_ms(dense)}}
+    return {"local": {"hybrid_ms": median_ms(hybrid), "dense_ms": median_ms(dense)}}
 
 
-def _points(numbers: Sequence[int]) -> list[Point]:
-    return [
-        Point(
-            id=number + 1,
-            text=_text(random.Random(number), _WORDS_OF_A_TEXT),
-            vector=vector,
-            kind=_KINDS[number % len(_KINDS)],
-            source=f"note:{number // 5}.md",
-            folders=(f"folder {number % 40}",),
-            tags=(f"tag{number % 30}",),
-            day=19_000 + number % 1500,
-        )
-        for number, vector in zip(numbers, _vectors(numbers), strict=True)
-    ]
-
-
-def _questions(number: int) -> list[tuple[bytes, str]]:
-    """Vectors near some point, and eight words."""
-    rng = random.Random(5)
-    near = _vectors([rng.randrange(POINTS) for _ in range(number)])
-    noise = np.random.default_rng(5).normal(scale=0.02, size=(number, DIMENSIONS))
-    return [
-        (_unit(np.frombuffer(vector, "<f4") + moved), _text(rng, 8))
-        for vector, moved in zip(near, noise, strict=True)
-    ]
-
-
-def _text(rng: random.Random, words: int) -> str:
-    """Words by Zipf's law."""
-    return " ".join(f"w{int(_WORDS ** rng.random())}" for _ in range(words))
-
-
-def _vectors(numbers: Sequence[int]) -> list[bytes]:
-    centres = np.random.default_rng(1).normal(size=(_HEAPS, DIMENSIONS))
-    return [
-        _unit(
-            centres[number * 7919 % _HEAPS] + np.random.default_rng(number).normal(size=DIMENSIONS)
-        )
-        for number in numbers
-    ]
-
-
-def _unit(vector: np.ndarray) -> bytes:
-    return bytes((vector / np.linalg.norm(vector)).astype("<f4").tobytes())
-
-
-def _seconds(action: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    action()
-    return time.perf_counter() - start
-
-
-def _p95_ms(times: Sequence[float]) -> float:
-    return round(sorted(times)[int(len(times) * 0.95)] * 1000, 1)
-
-
-def _median_ms(times: Sequence[float]) -> float:
-    return round(statistics.median(times) * 1000, 2)
-
+PARTS: dict[str, Callable[[Path], dict[str, Any]]] = {
+    "build": _build,
+    "search": _search,
+    "local": _local,
+    "fill": memory_recall.fill,
+    "recall": memory_recall.recall,
+    "ingest": memory_recall.ingest_rate,
+}
 
 if __name__ == "__main__":
-    _PARTS = {"build": _build, "search": _search, "local": _local}
-    print(json.dumps(_PARTS[sys.argv[1]](Path(sys.argv[2]))))
+    print(json.dumps(PARTS[sys.argv[1]](Path(sys.argv[2]))))

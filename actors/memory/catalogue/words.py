@@ -16,6 +16,7 @@ import msgspec
 
 from actors.memory.catalogue.rows import Entry
 from actors.memory.catalogue.schema import Database
+from actors.memory.catalogue.vocabulary import Vocabulary
 from actors.memory.points import Scored, Wanted
 from eris.vault.words import fold, spaced, tokens
 
@@ -24,7 +25,7 @@ _MOST_WORDS = 40
 _SHORTEST_STEMMED = 6
 _ENDING = 2
 _SHORTEST_PREFIX = 4
-_MOST_COUNTS = 10_000
+_MOST_PHRASES = 10_000
 
 _WANTED = """
     (:kinds = '[]' OR kind IN (SELECT value FROM json_each(:kinds)))
@@ -53,31 +54,14 @@ class _Term:
         """Tell whether a text has it: see `_run`."""
         return (f" {self.words}" if self.longer else f" {self.words} ") in run
 
-    def chunks(self, connection: sqlite3.Connection) -> int:
-        """Return how many chunks have it, roughly for a beginning."""
-        if " " in self.words:
-            row = connection.execute(
-                "SELECT count(*) FROM words WHERE words MATCH ?", (str(self),)
-            ).fetchone()
-        elif self.longer:
-            row = connection.execute(
-                "SELECT coalesce(sum(doc), 0) FROM vocabulary WHERE term >= ? AND term < ?",
-                (self.words, self.words + "\U0010ffff"),
-            ).fetchone()
-        else:
-            row = connection.execute(
-                "SELECT coalesce(sum(doc), 0) FROM vocabulary WHERE term = ?", (self.words,)
-            ).fetchone()
-        return int(row[0])
-
 
 class WordSearch:
     """Finds live chunks by words."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._counts: dict[_Term, int] = {}
-        self._counted = 0
+        self._vocabulary = Vocabulary()
+        self._phrases: dict[_Term, int] = {}
 
     def search(
         self, text: str, wanted: Wanted, limit: int, *, missing_in: int | None = None
@@ -133,15 +117,21 @@ class WordSearch:
 
     def _weights(self, terms: Sequence[_Term]) -> dict[_Term, float]:
         with self._database.reading() as connection:
-            (chunks,) = connection.execute("SELECT count(*) FROM words").fetchone()
-            # How rare a word is changes slowly: asking again when there's a tenth more is enough.
-            if abs(chunks - self._counted) * 10 > self._counted or len(self._counts) > _MOST_COUNTS:
-                self._counts.clear()
-                self._counted = chunks
-            for term in terms:
-                if term not in self._counts:
-                    self._counts[term] = term.chunks(connection)
-        return {term: math.log(1 + chunks / (self._counts[term] + 0.5)) for term in terms}
+            if self._vocabulary.refresh(connection) or len(self._phrases) > _MOST_PHRASES:
+                self._phrases.clear()
+            having = {term: self._having(connection, term) for term in terms}
+        chunks = self._vocabulary.chunks
+        return {term: math.log(1 + chunks / (number + 0.5)) for term, number in having.items()}
+
+    def _having(self, connection: sqlite3.Connection, term: _Term) -> int:
+        """How many chunks have a term, roughly for a beginning."""
+        if " " not in term.words:
+            return self._vocabulary.having(term.words, longer=term.longer)
+        if term not in self._phrases:
+            (self._phrases[term],) = connection.execute(
+                "SELECT count(*) FROM words WHERE words MATCH ?", (str(term),)
+            ).fetchone()
+        return self._phrases[term]
 
 
 def add_words(connection: sqlite3.Connection, version: int) -> None:

@@ -1,5 +1,6 @@
 """What all backends have in common: names of vectors and fields, and what a search filters by."""
 
+import struct
 from collections.abc import Iterator
 
 import numpy as np
@@ -70,7 +71,9 @@ def packed(vectors: object) -> bytes | None:
     """Return the vector of a record as it was put in; None if the record has none."""
     if not isinstance(vectors, dict) or DENSE not in vectors:
         return None
-    return np.asarray(vectors[DENSE], dtype="<f4").tobytes()
+    values = vectors[DENSE]
+    # Half the time that numpy takes for a list; a search does it for all candidates.
+    return struct.pack(f"<{len(values)}f", *values)
 
 
 def dense_of(point: Point, dimensions: int, place: str) -> list[float]:

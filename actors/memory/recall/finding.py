@@ -116,7 +116,10 @@ class Finder:
         if missing and self.embedding is not None:
             made = self.embedding.embed([entry.embedded for entry in missing])
             vectors |= {entry.id: each for entry, each in zip(missing, made, strict=True)}
-        return {id_: cosine(vector, each) for id_, each in vectors.items()}
+        if not vectors:
+            return {}
+        matrix = np.frombuffer(b"".join(vectors.values()), "<f4").reshape(len(vectors), -1)
+        return dict(zip(vectors, (matrix @ np.frombuffer(vector, "<f4")).tolist(), strict=True))
 
     def vectors(self, entries: Sequence[Entry]) -> list[bytes]:
         """Return those vectors of chunks that the serving index has."""
