@@ -139,12 +139,12 @@ def _graph_recall(index: EdgeIndex) -> float:
     """What share of the nearest the graph finds, against comparing with all."""
     matrix = np.frombuffer(b"".join(vectors(range(POINTS))), "<f4").reshape(POINTS, DIMENSIONS)
     right = 0
-    questions = questions(50)
-    for vector, _ in questions:
+    asked = questions(50)
+    for vector, _ in asked:
         scores = matrix @ np.frombuffer(vector, "<f4")
         best = {int(each) + 1 for each in np.argpartition(-scores, LIMIT)[:LIMIT]}
         right += len(best & {each.id for each in index.dense(vector, Wanted(), LIMIT)})
-    return round(right / LIMIT / len(questions), 3)
+    return round(right / LIMIT / len(asked), 3)
 
 
 def _local(folder: Path) -> dict[str, Any]:

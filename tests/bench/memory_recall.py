@@ -68,7 +68,8 @@ def fill(folder: Path) -> dict[str, Any]:
     for start in range(0, POINTS, CHUNKS_OF_A_SOURCE):
         made = points(range(start, start + CHUNKS_OF_A_SOURCE))
         source, chunks = _source(made)
-        ready.update((chunk.embedded, point.vector or b"") for chunk, point in zip(chunks, made))
+        vectors = (point.vector or b"" for point in made)
+        ready |= zip((chunk.embedded for chunk in chunks), vectors, strict=True)
         catalogue.offer(source, chunks)
     while ingest.step():
         pass

@@ -341,7 +341,8 @@ def test_what_was_just_said_overtakes_a_book(bench: Bench) -> None:
     memory = Source(key="memory:m1", kind=Kind.MEMORY, digest="1")
     bench.catalogue.offer(memory, chunks_of("tea, no sugar"))
     bench.ingest.step()
-    assert bench.embedded[-1] == "tea, no sugar"
+    assert "tea, no sugar" in bench.embedded
+    assert pages[-1] not in bench.embedded
 
 
 def test_without_an_embedder_changes_are_found_by_words_at_once(bench: Bench) -> None:

@@ -17,8 +17,9 @@ class Vocabulary:
     def __init__(self) -> None:
         self.chunks = 0
         """Chunks there were then."""
-        self._words: list[str] = []
-        self._sums = [0]
+        self._counted: tuple[list[str], list[int]] = ([], [0])
+        """The words in order, and how many chunks have one before each; replaced as one, for
+        several threads ask."""
 
     def refresh(self, connection: sqlite3.Connection) -> bool:
         """Count anew if there's a tenth more or less: how rare a word is changes slowly.
@@ -31,16 +32,17 @@ class Vocabulary:
         if abs(chunks - self.chunks) * 10 <= self.chunks:
             return False
         rows = connection.execute("SELECT term, doc FROM vocabulary ORDER BY term").fetchall()
+        sums = accumulate((number for _, number in rows), initial=0)
+        self._counted = ([word for word, _ in rows], list(sums))
         self.chunks = chunks
-        self._words = [word for word, _ in rows]
-        self._sums = list(accumulate((number for _, number in rows), initial=0))
         return True
 
     def having(self, word: str, *, longer: bool = False) -> int:
         """Return how many chunks have a word; roughly, if longer ones that begin with it count."""
-        first = bisect_left(self._words, word)
+        words, sums = self._counted
+        first = bisect_left(words, word)
         if longer:
-            end = bisect_left(self._words, word + _AFTER_ALL, first)
+            end = bisect_left(words, word + _AFTER_ALL, first)
         else:
-            end = first + (self._words[first : first + 1] == [word])
-        return self._sums[end] - self._sums[first]
+            end = first + (words[first : first + 1] == [word])
+        return sums[end] - sums[first]
