@@ -65,12 +65,15 @@ check: install
 	$(BIN)/python -m mypy --strict proto eris actors
 	$(BIN)/lint-imports
 
-# Two at a time: those with a model keep the processor busy, the others mostly wait.
+# Three at a time: those with a model and the unit tests keep the processor busy, the others mostly
+# wait for processes.
 test: check test-models
-	@$(BIN)/python -m pytest -m 'not model' >.other-tests.log 2>&1 & others=$$!; \
-	$(BIN)/python -m pytest -m model; model=$$?; \
-	wait $$others; others=$$?; cat .other-tests.log; \
-	test $$model -eq 0 -a $$others -eq 0
+	@$(BIN)/python -m pytest tests/unit tests/contract >.unit-tests.log 2>&1 & unit=$$!; \
+	$(BIN)/python -m pytest tests/process -m 'not model' >.process-tests.log 2>&1 & process=$$!; \
+	$(BIN)/python -m pytest tests/model tests/process -m model; model=$$?; \
+	wait $$unit; unit=$$?; wait $$process; process=$$?; \
+	cat .unit-tests.log .process-tests.log; \
+	test $$model -eq 0 -a $$unit -eq 0 -a $$process -eq 0
 	$(MAKE) chaos ROUNDS=$(CHAOS_IN_TESTS) REMINDERS=$(REMINDERS_IN_TESTS)
 
 fuzz: test-models
@@ -106,5 +109,5 @@ lock: $(VENV)/pyvenv.cfg
 		--custom-compile-command 'make lock' --quiet --output-file requirements.lock
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info bench.json eval.json .eval .other-tests.log .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build dist *.egg-info bench.json eval.json .eval .unit-tests.log .process-tests.log .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find proto eris actors tests -name __pycache__ -type d -prune -exec rm -rf {} +
