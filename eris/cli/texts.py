@@ -1,5 +1,6 @@
 """Texts on the command line: what begins like an option but is none, and what can't be sent."""
 
+import datetime as dt
 import itertools
 import re
 from collections.abc import Sequence
@@ -61,3 +62,15 @@ def text(value: str) -> str:
     except UnicodeEncodeError:
         raise click.BadParameter("it has bytes that are no UTF-8 text.") from None
     return value
+
+
+def day(value: str) -> str:
+    """Check that a text is a day as the calendar has it, or empty; the type of such parameters.
+
+    Raises:
+        click.BadParameter: It isn't.
+    """
+    try:
+        return dt.date.fromisoformat(value).isoformat() if value else ""
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is no day; write it as 2026-05-31.") from None

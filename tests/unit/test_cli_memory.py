@@ -13,6 +13,8 @@ from eris.cli.invocation import Invocation
 from eris.cli.looks import Look
 from eris.cli.main import run
 from eris.cli.memory import doc, memory, telling
+from eris.errors import ErisError, RemoteError
+from proto.errors import ErrorBody, ErrorCode
 from proto.memory import (
     Core,
     DescribeMemory,
@@ -253,6 +255,22 @@ def test_several_documents_are_taken_in_one_after_the_other(eris):
     assert result.text(PIPE) == "d1  /manuals/boiler.pdf  pdf, 3 pages\n" * 2
 
 
+def test_a_document_that_is_refused_does_not_keep_the_others_out(eris):
+    taken = eris.replies[IngestDocument]
+
+    def replies(body):
+        if body.path == "/b.pdf":
+            raise RemoteError(ErrorBody(code=ErrorCode.NOT_FOUND, message="No /b.pdf."), "memory")
+        return taken
+
+    eris.replies[IngestDocument] = replies
+    with pytest.raises(ErisError, match=r"^1 of 3 documents weren't taken in\. No /b") as raised:
+        eris("doc", "ingest", "/a.pdf", "/b.pdf", "/c.pdf")
+    assert [body.path for body in eris.bodies] == ["/a.pdf", "/b.pdf", "/c.pdf"]
+    assert raised.value.hint.count("d1 /manuals/boiler.pdf") == 2
+    assert raised.value.code == ErrorCode.NOT_FOUND
+
+
 def test_all_pages_are_read_by_id_and_each_ends_its_line(eris):
     result = eris("doc", "read", "boiler.pdf", "--all")
     assert [(body.document, body.page) for body in eris.bodies] == [
@@ -268,6 +286,8 @@ SLIPS = [
     (["memory", "search", "x", "--kind", "letter"], "'note', 'memory', 'document', 'session'"),
     (["memory", "search", "x", "--limt", "3"], "--limt"),
     (["memory", "search", "x", "--limit", "0"], "1<=x<=50"),
+    (["memory", "search", "x", "--since", "soon"], "'soon' is no day"),
+    (["memory", "why", "x", "--until", "2026-02-30"], "no day"),
     (["memory", "add", "caf\udce9"], "no UTF-8 text"),
     (["memory", "commit", "m3", "--replaces", "m2", "--keep-both"], "not both"),
     (["memory", "remember", "x"], "remember"),

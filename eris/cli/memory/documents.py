@@ -1,6 +1,7 @@
 """`eris doc`: take documents in, search and read them, without a model."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -12,6 +13,7 @@ from eris.cli.memory import telling
 from eris.cli.memory.command import answering
 from eris.cli.texts import TextGroup
 from eris.cli.texts import text as text_type
+from eris.errors import ErisError, RemoteError
 from proto.memory import (
     Documents,
     DocumentView,
@@ -48,12 +50,21 @@ def doc() -> None:
 def ingest(invocation: Invocation, ask: Ask, *, paths: tuple[str, ...]) -> Answer:
     """Take documents in, or anew if they have changed.
 
-    A path that isn't here is one in the vault.
+    A path that isn't here is one in the vault. One that can't be taken in doesn't keep the others
+    out.
     """
-    taken = [
-        ask(IngestDocument(key=fresh_key(), path=_named(path, invocation)), DocumentView)
-        for path in paths
-    ]
+    taken: list[DocumentView] = []
+    refused: list[RemoteError] = []
+    for path in paths:
+        request = IngestDocument(key=fresh_key(), path=_named(path, invocation))
+        try:
+            taken.append(ask(request, DocumentView))
+        except RemoteError as error:
+            if error.retryable or len(paths) == 1:
+                raise
+            refused.append(error)
+    if refused:
+        raise _of_several(refused, taken)
     return answer(Documents(documents=tuple(taken)), telling.documents, count=len(taken))
 
 
@@ -112,6 +123,17 @@ def delete(ask: Ask, *, document: str) -> Answer:
     """Take a document out again; its file stays."""
     reply = ask(ForgetDocument(key=fresh_key(), document=document), DocumentView)
     return answer(reply, telling.document, remark="It was taken out. The file stays.")
+
+
+def _of_several(refused: Sequence[RemoteError], taken: Sequence[DocumentView]) -> ErisError:
+    """Return what to say of several documents of which some were refused."""
+    reasons = " ".join(f"{error.message} {error.hint}".strip() for error in refused)
+    ids = ", ".join(f"{each.id} {each.path}" for each in taken) or "none"
+    return ErisError(
+        f"{len(refused)} of {len(refused) + len(taken)} documents weren't taken in. {reasons}",
+        hint=f"Taken in: {ids}.",
+        code=refused[0].code,
+    )
 
 
 def _pages(ask: Ask, first: PageText) -> telling.Pages:

@@ -10,7 +10,7 @@ from eris.cli.asking import Ask, fresh_key
 from eris.cli.invocation import example
 from eris.cli.memory import telling
 from eris.cli.memory.command import answering
-from eris.cli.texts import TextGroup
+from eris.cli.texts import TextGroup, day
 from eris.cli.texts import text as text_type
 from proto.memory import (
     Core,
@@ -48,12 +48,8 @@ def memory() -> None:
 
 
 _SEARCH_OPTIONS = (
-    click.option(
-        "--until", metavar="DAY", type=text_type, default="", help="Of this day or earlier."
-    ),
-    click.option(
-        "--since", metavar="DAY", type=text_type, default="", help="Of this day or later."
-    ),
+    click.option("--until", metavar="DAY", type=day, default="", help="Of this day or earlier."),
+    click.option("--since", metavar="DAY", type=day, default="", help="Of this day or later."),
     click.option("--folder", type=text_type, default="", help="Only what is in this folder."),
     click.option("--tag", "tags", type=text_type, multiple=True, help="Only what has this tag."),
     click.option(
