@@ -72,6 +72,8 @@ class ReadFile(_Vault, frozen=True, tag="vault.read-file.1"):
     path: str
     offset: int = 0
     """Of the first byte."""
+    most: int = 1 << 20
+    """The most bytes to tell; 0 to learn of the file's size and state only."""
 
 
 class FileBytes(_Vault, frozen=True, tag="vault.bytes.1"):

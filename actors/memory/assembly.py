@@ -119,6 +119,7 @@ class Assembly:
         reach = Reach(
             settings.document_folders,
             self.notes.bytes,
+            self.notes.file_state,
             self.folder / "scratch",
             limits.file_bytes,
             port.paths.vault,

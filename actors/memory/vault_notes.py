@@ -7,7 +7,8 @@ from typing import TypeVar
 import msgspec
 
 from eris.actor import Port
-from eris.errors import ConflictError
+from eris.errors import ConflictError, RemoteError
+from proto.errors import ErrorCode
 from proto.vault import (
     EditKind,
     EditNote,
@@ -28,6 +29,7 @@ VAULT = "vault"
 
 _ANSWER_SECONDS = 60.0
 """How long an answer may take, a restart of the vault included."""
+_STATE_SECONDS = 2.0
 
 
 class VaultNotes:
@@ -114,6 +116,19 @@ class VaultNotes:
             offset += len(part.data)
             if offset >= part.size or not part.data:
                 return
+
+    def file_state(self, path: str) -> str:
+        """Return what changes when a file does; empty if it isn't there.
+
+        It doesn't wait for a vault that is away.
+        """
+        request = ReadFile(path=path, most=0)
+        try:
+            return self._port.ask(VAULT, request, FileBytes, within=_STATE_SECONDS).state
+        except RemoteError as error:
+            if error.code == ErrorCode.NOT_FOUND:
+                return ""
+            raise
 
     def _ask(self, body: msgspec.Struct, expect: type[R]) -> R:
         return self._port.ask(

@@ -43,7 +43,9 @@ class Tools(Remembered):
         folder = self.folder
         self.names = DocumentNames(self.file)
         limits = Limits()
-        reach = Reach((), self.notes.bytes, folder / "scratch", limits.file_bytes)
+        reach = Reach(
+            (), self.notes.bytes, self.notes.file_state, folder / "scratch", limits.file_bytes
+        )
         documents = Documents(
             self.names,
             self.catalogue,

@@ -16,7 +16,6 @@ from actors.memory.documents.extractor import Extraction
 from actors.memory.documents.names import DocumentNames, Known, Named
 from actors.memory.documents.reach import Place, Reach
 from actors.memory.documents.telling import (
-    changed_note,
     no_such_document,
     taken_in_note,
     view_of,
@@ -162,47 +161,17 @@ class Documents:
             self._names.forget(named.number, key, msgspec.json.encode(view))
         return view
 
-    def file_changed(self, path: str, *, exists: bool) -> bool:
-        """Note that a file of the vault was changed or is gone.
-
-        Args:
-            path: In the vault.
-            exists: Whether it's still there.
-
-        Returns:
-            Whether it's a document that was taken in.
-        """
-        for each in self._names.all():
-            if each.in_vault and each.path == path and each.known:
-                changed = changed_note(exists=exists)
-                self._names.finish(
-                    each.number, msgspec.structs.replace(each.known, changed=changed)
-                )
-                return True
-        return False
-
-    def file_moved(self, path: str, new_path: str) -> bool:
-        """Note that a file of the vault has another path; false if it's no document."""
-        for each in self._names.all():
-            if each.in_vault and each.path == path and each.known:
-                self._names.renamed(each.number, new_path)
-                source = self._catalogue.source(each.key)
-                if source is not None:
-                    self._catalogue.moved(each.key, msgspec.structs.replace(source, path=new_path))
-                return True
-        return False
-
     # Taking in.
 
     def _take_in(self, place: Place, progress: Progress, *, by_user: bool) -> DocumentView:
-        state = self._reach.state(place)
+        state = self._reach.state(place) or ""
         with self._reach.opened(place) as stream:
             digest = f"{_digest(stream)}/{VERSION}/{self._chunk_tokens}"
             before = self._at(place.path)
             if before and before.known and before.known.digest == digest:
                 source = self._catalogue.source(before.key)
                 if source is not None and source.digest == digest:
-                    known = msgspec.structs.replace(before.known, state=state, changed="")
+                    known = msgspec.structs.replace(before.known, state=state)
                     self._names.finish(before.number, known)
                     return self._view(msgspec.structs.replace(before, known=known))
             named = self._names.begin(place.path, in_vault=place.in_vault, by_user=by_user)

@@ -48,9 +48,7 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
     digest: str
     """Of its bytes and of how they were cut."""
     state: str
-    """Size and time of change of a file outside of the vault."""
-    changed: str = ""
-    """What has become of a file of the vault since, in words; empty if nothing."""
+    """Of its file when it was taken in, see `Reach.state`; empty if it couldn't be told."""
 
 
 class Named(msgspec.Struct, frozen=True, kw_only=True):
@@ -136,11 +134,6 @@ class DocumentNames:
         with self._using() as database:
             database.execute("DELETE FROM documents WHERE number = ? AND known IS NULL", (number,))
             database.execute("UPDATE documents SET unfinished = 0 WHERE number = ?", (number,))
-
-    def renamed(self, number: int, path: str) -> None:
-        """Note that its file has another path now."""
-        with self._using() as database:
-            database.execute("UPDATE documents SET path = ? WHERE number = ?", (path, number))
 
     def forget(self, number: int, key: str, result: bytes) -> None:
         """Forget a document, and keep what was answered to the request."""

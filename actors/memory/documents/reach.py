@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
-from eris.errors import DeniedError, InvalidError, NotFoundError, StorageError
+from eris.errors import DeniedError, ErisError, InvalidError, NotFoundError, StorageError
 
 VaultBytes = Callable[[str], Iterable[bytes]]
 """Gives the bytes of a file of the vault, by its path there; raises an `ErisError` if it can't."""
@@ -37,6 +37,7 @@ class Reach:
         self,
         folders: Sequence[str | Path],
         vault_bytes: VaultBytes,
+        vault_state: Callable[[str], str],
         scratch: Path,
         most_bytes: int,
         vault: Path | None = None,
@@ -46,12 +47,14 @@ class Reach:
         Args:
             folders: The setting `memory.document_folders`; `~` is the user's home.
             vault_bytes: Reads files of the vault, which only the vault's actor opens.
+            vault_state: Tells what changes when such a file does; empty if it isn't there.
             scratch: Private folder for copies of them, which live as long as they're read.
             most_bytes: Size of the largest file.
             vault: Where the vault is, so that an absolute path into it is understood.
         """
         self._folders = [Path(each).expanduser() for each in folders]
         self._vault_bytes = vault_bytes
+        self._vault_state = vault_state
         self._scratch = scratch
         self._most_bytes = most_bytes
         self._vault = vault
@@ -124,10 +127,17 @@ class Reach:
             self._check_size(place.path, about.st_size)
             yield stream
 
-    def state(self, place: Place) -> str:
-        """Return what tells whether a file outside of the vault was changed; empty if it's gone."""
+    def state(self, place: Place) -> str | None:
+        """Return what tells whether a file was changed.
+
+        Returns:
+            Empty if it's gone, None if it can't be told now.
+        """
         if place.in_vault:
-            return ""
+            try:
+                return self._vault_state(place.path)
+            except ErisError:
+                return None
         try:
             about = Path(place.path).stat()
         except OSError:

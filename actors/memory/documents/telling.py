@@ -32,23 +32,18 @@ def taken_in_note(form: str, pages: int, empty: Sequence[int], problems: Sequenc
     return " ".join(said)
 
 
-def changed_note(*, exists: bool) -> str:
-    """Return what is to be said of a document whose file was changed or is gone."""
-    return CHANGED if exists else GONE
-
-
-def view_of(named: Named, state: str) -> DocumentView:
+def view_of(named: Named, state: str | None) -> DocumentView:
     """Return a document as others see it.
 
     Args:
         named: One that was taken in.
-        state: Of its file outside of the vault, now.
+        state: Of its file now; None if it can't be told.
     """
     known = named.known
     assert known is not None  # noqa: S101 - only such ones are shown
-    changed = known.changed
-    if not named.in_vault and state != known.state:
-        changed = changed_note(exists=bool(state))
+    changed = ""
+    if known.state and state is not None and state != known.state:
+        changed = GONE if not state else CHANGED
     return DocumentView(
         id=named.id,
         path=named.path,

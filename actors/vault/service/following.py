@@ -60,8 +60,9 @@ class Following:
                 raise InvalidError(
                     f"{path} has {status.st_size:,} bytes; there is nothing at {request.offset:,}."
                 )
+            most = max(0, min(request.most, PART_BYTES))
             try:
-                data = os.pread(stream.fileno(), PART_BYTES, request.offset)
+                data = os.pread(stream.fileno(), most, request.offset)
             except OSError as error:
                 raise StorageError(f"{path} can't be read: {error.strerror}.") from error
         state = f"{status.st_ino:x}-{status.st_mtime_ns:x}-{status.st_size:x}"
