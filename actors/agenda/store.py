@@ -5,15 +5,14 @@ what things mean is decided elsewhere.
 """
 
 import sqlite3
-import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TypeVar
 
 import msgspec
 
 from actors.agenda.record import NOTE_SOURCE, UNENDED, Delivery, Entry, Item, Occurrence
-from eris.errors import ConfigurationError, StorageError
+from eris.errors import ConfigurationError
+from eris.sqlite_store import SQLiteStore
 from proto.agenda import DeliveryStep, ItemKind, ItemState
 
 FORMAT = 1
@@ -73,15 +72,13 @@ CREATE INDEX result_by_age ON result (at);
 CREATE TABLE fact (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 """
 
-T = TypeVar("T")
 _ITEM = msgspec.json.Decoder(Item)
 _OCCURRENCE = msgspec.json.Decoder(Occurrence)
 _ENTRY = msgspec.json.Decoder(Entry)
 _UNENDED = ", ".join(f"'{state.value}'" for state in sorted(UNENDED))
-_Value = str | int | float | bytes | None
 
 
-class Store:
+class Store(SQLiteStore):
     """The database; thread-safe."""
 
     def __init__(self, file: Path) -> None:
@@ -91,8 +88,7 @@ class Store:
             ConfigurationError: A newer version of Eris made it, or it's damaged.
             StorageError: It can't be opened.
         """
-        self._file = file
-        self._lock = threading.RLock()
+        super().__init__(file)
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
             self._database = sqlite3.connect(
@@ -127,53 +123,6 @@ class Store:
             )
         if version == 0:
             self._database.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {FORMAT}; COMMIT")
-
-    def _unusable(self, error: Exception) -> StorageError:
-        return StorageError(
-            f"{self._file} can't be used: {error}.",
-            hint="Check its permissions and the room on the disk.",
-        )
-
-    def close(self) -> None:
-        """Close it; everything that was promised is on disk already."""
-        with self._lock:
-            self._database.close()
-
-    def transaction(self, work: Callable[[], T]) -> T:
-        """Do all of something or nothing; durable when this returns.
-
-        Raises:
-            StorageError: It can't be written; then nothing was done.
-        """
-        with self._lock:
-            if self._database.in_transaction:
-                return work()
-            try:
-                self._database.execute("BEGIN IMMEDIATE")
-                done = work()
-                self._database.execute("COMMIT")
-            except sqlite3.Error as error:
-                self._roll_back()
-                raise StorageError(
-                    f"{self._file} can't be written: {error}.", hint="Nothing was done; try again."
-                ) from error
-            except BaseException:
-                self._roll_back()
-                raise
-            return done
-
-    def _roll_back(self) -> None:
-        if self._database.in_transaction:
-            self._database.execute("ROLLBACK")
-
-    def _rows(self, statement: str, *values: _Value) -> list[sqlite3.Row]:
-        with self._lock:
-            try:
-                return self._database.execute(statement, values).fetchall()
-            except sqlite3.Error as error:
-                if self._database.in_transaction:
-                    raise
-                raise self._unusable(error) from error
 
     # Items.
 

@@ -5,15 +5,14 @@ committed first, so that it's carried on after a crash.
 """
 
 import sqlite3
-import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TypeVar
 
 import msgspec
 
 from actors.memory.remembering.record import Record
-from eris.errors import ConfigurationError, StorageError
+from eris.errors import ConfigurationError
+from eris.sqlite_store import SQLiteStore
 from proto.memory import MemoryState
 
 FORMAT = 1
@@ -42,7 +41,6 @@ CREATE TABLE IF NOT EXISTS memory_results (
 ) STRICT, WITHOUT ROWID;
 """
 
-T = TypeVar("T")
 _RECORD = msgspec.json.Decoder(Record)
 
 
@@ -72,7 +70,7 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     """JSON of the answer."""
 
 
-class Store:
+class Store(SQLiteStore):
     """The database; thread-safe."""
 
     def __init__(self, file: Path, clock: Callable[[], float]) -> None:
@@ -88,14 +86,13 @@ class Store:
         """
         self.damage = ""
         """A sentence for the user if a damaged one was put aside; empty otherwise."""
-        self._file = file
+        super().__init__(file)
         self._clock = clock
-        self._lock = threading.RLock()
         try:
             self._database = self._opened()
         except sqlite3.Error as error:
             if type(error) is not sqlite3.DatabaseError:
-                raise _unusable(file, error) from error
+                raise self._unusable(error) from error
             aside = _put_aside(file, clock())
             self.damage = (
                 f"The memories that had no note yet are lost: their database was damaged and was "
@@ -125,47 +122,6 @@ class Store:
                 hint="Install that version again, or move the file away.",
             )
         return database
-
-    def close(self) -> None:
-        """Close it."""
-        with self._lock:
-            self._database.close()
-
-    def transaction(self, work: Callable[[], T]) -> T:
-        """Do all of something or nothing; durable when this returns.
-
-        Raises:
-            StorageError: It can't be written; then nothing was done.
-        """
-        with self._lock:
-            if self._database.in_transaction:
-                return work()
-            try:
-                self._database.execute("BEGIN IMMEDIATE")
-                done = work()
-                self._database.execute("COMMIT")
-            except sqlite3.Error as error:
-                self._roll_back()
-                raise StorageError(
-                    f"{self._file} can't be written: {error}.", hint="Nothing was done; try again."
-                ) from error
-            except BaseException:
-                self._roll_back()
-                raise
-            return done
-
-    def _roll_back(self) -> None:
-        if self._database.in_transaction:
-            self._database.execute("ROLLBACK")
-
-    def _rows(self, statement: str, *values: str | float | bytes) -> list[sqlite3.Row]:
-        with self._lock:
-            try:
-                return self._database.execute(statement, values).fetchall()
-            except sqlite3.Error as error:
-                if self._database.in_transaction:
-                    raise
-                raise StorageError(f"{self._file} can't be used: {error}.") from error
 
     # Memories.
 
@@ -272,9 +228,3 @@ def _put_aside(file: Path, at: float) -> Path:
         if each.exists():
             each.rename(f"{each}.damaged-{int(at)}")
     return Path(f"{file}.damaged-{int(at)}")
-
-
-def _unusable(file: Path, error: sqlite3.Error) -> StorageError:
-    return StorageError(
-        f"{file} can't be opened: {error}.", hint="Check its permissions and the room on the disk."
-    )
