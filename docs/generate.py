@@ -18,6 +18,7 @@ import msgspec
 from settings_page import settings_page
 
 from actors.agenda.clock_tools import clock_tools
+from actors.agenda.health import health_tools
 from actors.agenda.tools import agenda_tools
 from actors.memory.tools import memory_tools
 from actors.vault.tools import vault_tools
@@ -203,6 +204,7 @@ def declared_tools() -> list[tuple[str, Tool[Any]]]:
         *(("vault", tool) for tool in vault_tools(nothing, nothing)),
         *(("agenda", tool) for tool in clock_tools(nothing, nothing)),
         *(("agenda", tool) for tool in agenda_tools(nothing)),
+        *(("agenda", tool) for tool in health_tools(nothing)),
         *(("memory", tool) for tool in memory_tools(nothing)),
     ]
     return sorted(found, key=lambda pair: pair[1].name)

@@ -16,6 +16,7 @@ from actors.agenda.clock_tools import clock_tools
 from actors.agenda.desk import Desk, Event
 from actors.agenda.desktop import DesktopSurface
 from actors.agenda.firing import Firing
+from actors.agenda.health import System, health_tools
 from actors.agenda.leave import Leave
 from actors.agenda.note_tasks import NoteTasks
 from actors.agenda.notes_followed import VAULT, NoteFollower, VaultTasks
@@ -76,7 +77,14 @@ class Agenda(ToolOwner):
         self._followers.open(self._service)
         self._clock = clock
         self._firing = Firing(desk, leave, self.port.log)
-        self.toolbox = ToolBox((*clock_tools(clock.wall, os.environ), *agenda_tools(self._service)))
+        system = System(self.port, self.port.paths.state)
+        self.toolbox = ToolBox(
+            (
+                *clock_tools(clock.wall, os.environ),
+                *agenda_tools(self._service),
+                *health_tools(system.lines),
+            )
+        )
         self._own = OwnTurns(desk, OrchestratorTurns(self.port), self.port.log)
         desk.own_claimed = self._own.wake
         self._own.start()

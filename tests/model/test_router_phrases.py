@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from actors.agenda.clock_tools import clock_tools
+from actors.agenda.health import health_tools
 from actors.agenda.tools import agenda_tools
 from actors.memory.embedder import MiniLM
 from actors.memory.tools import memory_tools
@@ -46,6 +47,7 @@ def declared() -> list[Tool[Any]]:
         *vault_tools(nothing, nothing),
         *clock_tools(nothing, {}),
         *agenda_tools(nothing),
+        *health_tools(nothing),
         *memory_tools(nothing),
     ]
 
