@@ -9,7 +9,7 @@ ROUNDS ?= 50
 SEED ?= 7
 ANSWERS ?= 2000
 REMINDERS ?= 200
-CHAOS_IN_TESTS := 6
+CHAOS_IN_TESTS := 4
 REMINDERS_IN_TESTS := 20
 
 .PHONY: help run install models test-models check test fuzz bench chaos closing eval docs lock llama clean
@@ -23,7 +23,7 @@ help:
 	@echo 'make test      check, all tests, a few rounds of chaos'
 	@echo 'make bench     measurements, written to bench.json'
 	@echo 'make chaos     ROUNDS=50 turns and REMINDERS=200 with processes killed at random, SEED=7'
-	@echo 'make fuzz      the properties in the tests with 25 times as many examples'
+	@echo 'make fuzz      the properties in the tests with 40 times as many examples'
 	@echo 'make closing   ANSWERS=2000 answers with random limits: does each of them close?'
 	@echo 'make eval      questions of a benchmark for tool calls, asked as a turn asks; EVAL=--short'
 	@echo 'make docs      the pages made from the code, and the pinned message schemas'

@@ -17,7 +17,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # Two noisy cores: a slow example is no defect.
-settings.register_profile("eris", deadline=None, max_examples=40)
+settings.register_profile("eris", deadline=None, max_examples=25)
 # For `make fuzz`: as long as it takes.
 settings.register_profile("thorough", deadline=None, max_examples=1000)
 settings.load_profile("eris")
