@@ -85,8 +85,17 @@ def cancel(port: Port, session: str, turn: str = "") -> None:
     port.ask(ORCHESTRATOR, body, Done, within=_CANCEL_SECONDS, retry=True)
 
 
-def follow_turn(port: Port, session: str, turn: str, within: float) -> Iterator[TurnView]:
+def follow_turn(
+    port: Port, session: str, turn: str, within: float, *, spent: float = 0.0
+) -> Iterator[TurnView]:
     """Yield a turn whenever it changes, until it has ended; goes on across restarts.
+
+    Args:
+        port: Attached to the system.
+        session: The turn's.
+        turn: From `submit`.
+        within: Seconds that the turn may take.
+        spent: How many of these it has taken already.
 
     Raises:
         UnavailableError: The whole system has been gone for a while.
@@ -96,7 +105,7 @@ def follow_turn(port: Port, session: str, turn: str, within: float) -> Iterator[
     subscription = port.subscribe(ORCHESTRATOR, topic_of(session), item=SessionEvent)
     conversation = Conversation(session=session)
     shown: TurnView | None = None
-    deadline = time.monotonic() + within
+    deadline = time.monotonic() + within - spent
     last_seen = time.monotonic()
     try:
         while True:

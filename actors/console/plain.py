@@ -88,7 +88,7 @@ def _turn(link: Link, text: str, printer: AnswerPrinter) -> bool:
     turn = submit(port, session, text, uuid.uuid4().hex).turn
     view = None
     try:
-        for view in follow_turn(port, session, turn, budget - (time.monotonic() - began)):
+        for view in follow_turn(port, session, turn, budget, spent=time.monotonic() - began):
             printer.show(view)
     except (KeyboardInterrupt, ErisError):
         cancel(port, session, turn)

@@ -70,7 +70,7 @@ def ask(
     if start and not is_running(paths):
         start_system(paths.vault, invocation.child_environment(), sys.stderr)
     require_running(paths)
-    deadline = time.monotonic() + timeout
+    began = time.monotonic()
     printer = AnswerPrinter(sys.stdout, sys.stderr, streaming=not as_json and sys.stdout.isatty())
     view: TurnView | None = None
     turn, idem = "", uuid.uuid4().hex
@@ -78,7 +78,7 @@ def ask(
         try:
             within = min(timeout, SUBMIT_SECONDS)
             turn = submit(port, session, said, idem, within=within).turn
-            for view in follow_turn(port, session, turn, deadline - time.monotonic()):
+            for view in follow_turn(port, session, turn, timeout, spent=time.monotonic() - began):
                 printer.show(view)
         except (KeyboardInterrupt, ErisError) as reason:
             with contextlib.suppress(ErisError):
